@@ -1,0 +1,41 @@
+// From programs to a C++ header: the only public function of this folder is emit_header().
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "impl/impl.h"
+#include "spec/kernel_spec.h"
+
+namespace morello {
+
+// One kernel for one instruction set.
+struct Variant {
+  Problem problem;
+  ImplPtr impl;
+  i64 cost_cycles = 0;  // of the cost model
+};
+
+// All variants of one kernel, widest instruction set first.
+struct KernelCode {
+  const KernelSpec* spec = nullptr;
+  std::string name;  // C++ function name
+  int threads = 1;   // > 1: the kernel takes a morello::Parallel
+  std::vector<Variant> variants;
+};
+
+struct EmitOptions {
+  std::string space = "morello";   // C++ namespace, may be nested with ::
+  std::string machine;             // name and digest line for the banner
+  std::string header_name;         // "ffw.h": for the include guard and the #include of the source
+  std::string compiled_macro;      // non-empty: header declares, source defines (TYPE STATIC)
+};
+
+struct Emitted {
+  std::string header;
+  std::string source;  // empty in header-only mode
+};
+
+Emitted emit_header(const std::vector<KernelCode>& kernels, const EmitOptions& options);
+
+}  // namespace morello

@@ -1,0 +1,55 @@
+// AddressMap: where the elements of an operand lie, as a function of the iteration dimensions.
+//
+//   offset(x) = sum over terms of ((x[dim] / div) % mod) * stride        (mod 0: no modulus)
+//
+// Both kinds of operand in a program have this form: a tensor as the user gave it (one term per
+// dim, div 1, mod 0) and a packed buffer (several terms per dim). It is Layout (spec/layout.h)
+// composed with the operand's access map.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spec/computation.h"
+
+namespace morello {
+
+using Extents = std::array<i64, kMaxDims>;  // per dim of the Computation; unused ones are 1
+
+struct AddressTerm {
+  int dim = 0;
+  i64 div = 1;
+  i64 mod = 0;
+  i64 stride = 0;
+  bool operator==(const AddressTerm&) const = default;
+};
+
+struct AddressMap {
+  std::vector<AddressTerm> terms;
+  i64 elements = 0;  // size of the buffer, padding included
+  bool operator==(const AddressMap&) const = default;
+
+  i64 offset(const Extents& index) const;
+  // Offset added by advancing `dim` from any multiple of `step` by `step`. `step` is a multiple of
+  // every inner block of dim (checked).
+  i64 advance(int dim, i64 step) const;
+  // Stride of dim if it is a single plain term, or the stride between neighbours inside the
+  // innermost block (div 1 term); 0 if the operand does not touch dim.
+  i64 unit_stride(int dim) const;
+  bool touches(int dim) const;
+};
+
+// The given layout of an operand (which is not packed) composed with its access map.
+AddressMap given_address(const Computation& c, int operand);
+
+// A packed order over the dims of a Computation: digits over dims, outermost first; instantiated
+// for the extents of one tile.
+struct PackedOrder {
+  std::vector<Digit> digits;  // Digit::axis is a dim here
+  bool operator==(const PackedOrder&) const = default;
+  AddressMap address(const Extents& tile) const;
+};
+
+}  // namespace morello

@@ -1,0 +1,52 @@
+// Family: the choice that comes first ("leaf first"): which kernel computes the innermost tile,
+// which dimension its lanes run along, how many instances are unrolled in registers (the quantum of
+// every dimension), and so which packed layouts it wants. The search runs once per family; every
+// Impl belongs to one.
+//
+// Worked example: f32 matmul, kernel fma_f32x8, lane = n, quantum m:6 n:16 k:1. The register tile
+// is 6 x 2 vectors. A wants panels of 6 rows, order(m/6, k, m%6); B panels of 16 columns,
+// order(n/16, k, n%16).
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "impl/address.h"
+#include "target/isa.h"
+
+namespace morello {
+
+struct Family {
+  const Isa* isa = nullptr;
+  const Kernel* kernel = nullptr;
+  int lane = -1;  // dim along which the lanes run; -1 when kernel->lanes == 1
+  // Per input of the Computation: how it is loaded. Output: how it is stored, and loaded again when
+  // it accumulates (null: the kernel's output is scalar or another family member does it).
+  std::vector<const Access*> loads;
+  const Access* store = nullptr;
+  const Access* reload = nullptr;
+  // Inputs of the Computation are inputs of the kernel in this order: kernel {a} is input first,
+  // {b} input 1 - first (commutative bodies may be swapped).
+  bool swapped = false;
+  // Instances per leaf: extents of parallel dims at the leaf are at most quantum[d]; 1 where the
+  // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
+  // group, or lanes * unroll when the lanes reduce), not a bound.
+  Extents quantum{};
+  std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
+  int registers = 0;                // vector registers the leaf needs, counted exactly
+
+  // "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8"
+  std::string str(const Computation& c) const;
+  bool operator==(const Family&) const = default;
+};
+
+// Element type operand o has in packed form: the register type of its access (f32, i16), except
+// that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
+Dtype packed_dtype(const Family& f, const Computation& c, int operand);
+
+// All families of an ISA that can compute c, in a fixed order.
+std::vector<Family> families(const Computation& c, const Isa& isa);
+Result<Family> parse_family(std::string_view text, const Computation& c, const Isa& isa);
+
+}  // namespace morello

@@ -1,0 +1,91 @@
+// Impl: a program for a Spec, as a tree of five kinds of node. Each node turns the Spec it stands
+// for into the Specs of its children; nothing else is stored, so an Impl is small, comparable and
+// replayable, and its meaning is a function of (Problem, Impl).
+//
+//   Loop   one dim in steps of `tile`; `first` is the peeled first step of a reduction that does
+//          not accumulate yet, `rest` the remainder when tile does not divide the extent
+//   Move   bring an operand to a nearer level: as a view (no code, the cache does it) or as a copy
+//          into a buffer in packed order and type (out: computed in the buffer, then written back)
+//   Block  children one after the other: here "out = 0" and then the accumulating rest
+//   Call   the family's leaf, for all that is left of the Spec; or `fill`, out = 0
+//   Hole   a Spec nobody has decided yet
+//
+// Text form (print.cc, parse.cc), two spaces per level; what prints parses:
+//
+//   parallel n by 8192
+//     copy a to L1
+//       loop n by 64
+//         view b to L2
+//           split k by 512
+//             first
+//               call
+//             body
+//               call ahead b 16384
+//             rest 100
+//               call
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "impl/spec.h"
+
+namespace morello {
+
+struct Impl;
+using ImplPtr = std::shared_ptr<const Impl>;
+
+struct Loop {
+  int dim = 0;
+  i64 tile = 1;
+  bool parallel = false;
+  ImplPtr first;  // only for a reduction dim of a Spec that does not accumulate
+  ImplPtr body;   // null when `first` is the only full step
+  ImplPtr rest;   // null when tile divides the extent
+};
+struct Move {
+  int operand = 0;
+  Level level = kL1;
+  bool copy = false;  // false: a view
+  ImplPtr body;
+};
+struct Block {
+  std::vector<ImplPtr> parts;
+};
+struct Call {
+  enum class Kind { kLeaf, kFill } kind = Kind::kLeaf;
+  int ahead_operand = -1;  // operand whose stream is prefetched, or -1
+  i64 ahead_bytes = 0;
+};
+struct Hole {
+  Spec spec;
+};
+
+struct Impl {
+  std::variant<Loop, Move, Block, Call, Hole> node;
+};
+
+// Specs of the children, in the order first, body, rest / body / parts.
+struct Child {
+  Spec spec;
+  ImplPtr impl;
+  i64 times = 1;  // how often it runs
+};
+std::vector<Child> children(const Problem& p, const Spec& spec, const Impl& impl);
+
+std::string print(const Problem& p, const Impl& impl);
+Result<ImplPtr> parse_impl(std::string_view text, const Problem& p);
+bool equal(const Impl& a, const Impl& b);
+
+// Why this Impl is not a legal program for the Spec; empty when it is one (holes are legal).
+std::string verify(const Problem& p, const Spec& spec, const Impl& impl);
+
+// Runs the program on dense row-major inputs (doubles that hold values of the operands' dtypes;
+// integers exact) and returns the dense row-major output: buffers, packing and addresses are real,
+// arithmetic is double. Aborts on an access outside a buffer or a read of an element never written.
+std::vector<double> interpret(const Problem& p, const Impl& impl,
+                              const std::vector<std::vector<double>>& inputs);
+
+}  // namespace morello

@@ -1,0 +1,47 @@
+// Spec: one sub-problem of a kernel: part of a Computation (an extent per dim) with required places
+// for its operands. What the search solves and what a Hole of an Impl stands for.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "impl/family.h"
+#include "target/machine.h"
+
+namespace morello {
+
+// Where an operand of a Spec lies: the nearest level that holds all of it, and its form.
+struct Place {
+  Level level = kMemory;
+  bool packed = false;  // in the family's packed order (and packed_dtype)
+  bool operator==(const Place&) const = default;
+};
+
+struct Spec {
+  Extents extent{};
+  std::array<Place, kMaxOperands> place{};
+  bool accumulate = false;  // out += ... instead of out = ...; only for Combine::kSum
+  int threads = 1;          // > 1: may still be divided among this many threads
+  Level nearest = kMemory;  // lowest level an operand was moved to so far; moves go downwards only
+  bool operator==(const Spec&) const = default;
+};
+
+// Everything that is fixed while one family of one kernel is searched or emitted.
+struct Problem {
+  const Computation* computation = nullptr;
+  const Machine* machine = nullptr;
+  Family family;
+  int threads = 1;
+
+  Spec root() const;
+  // Address map of operand o where the user gave it (or where the ahead-of-time packer put it).
+  AddressMap root_address(int operand) const;
+  Dtype place_dtype(int operand, bool packed) const;
+  // Memory an operand of this Spec's extents takes when copied, in bytes.
+  i64 packed_bytes(int operand, const Extents& extent) const;
+};
+
+// "matmul"-free text: "m=6 n=16 k=512 a@L2 packed b@L1 packed out@L2 acc threads=2"
+std::string str(const Spec& s, const Computation& c);
+
+}  // namespace morello

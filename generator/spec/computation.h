@@ -1,0 +1,76 @@
+// Computation: an operator as data, applied to tensors of fixed shape. The engine (search, codegen,
+// interpreter) knows only this: iteration dimensions, an affine access map per operand, a scalar
+// body and the way the reduction combines. It is the structured-operation view of Linalg, Halide
+// and TACO. Which operator it came from is not recorded, so nothing can switch on it.
+//
+//   matmul:  dims b, m, n parallel, k reduction
+//            A[b,m,k]  B[b,k,n] -> C[b,m,n]      body in0 * in1      combine sum
+//   convert: dims d0.. parallel     X[d0..] -> Y[d0..]   body in0        combine none
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/dtype.h"
+#include "spec/layout.h"
+
+namespace morello {
+
+inline constexpr int kMaxDims = 6;
+inline constexpr int kMaxOperands = 3;
+
+struct Dim {
+  std::string name;
+  i64 extent = 1;
+  bool reduction = false;
+  bool operator==(const Dim&) const = default;
+};
+
+// Index along one axis of a tensor: the sum of coefficient * dim.
+struct AxisTerm {
+  int dim = 0;
+  i64 coefficient = 1;
+  bool operator==(const AxisTerm&) const = default;
+};
+using AxisMap = std::vector<AxisTerm>;
+
+struct Operand {
+  std::string name;
+  Dtype dtype = Dtype::f32;
+  std::vector<i64> shape;
+  std::vector<AxisMap> axes;  // one per axis of shape
+  Layout layout;              // row, col or explicit; meaningless when packed
+  bool packed = false;        // the search chooses the layout; given to the packer in row order
+  bool operator==(const Operand&) const = default;
+};
+
+// The scalar body in postfix order over the inputs: matmul is {kIn0, kIn1, kMul}.
+enum class BodyOp { kIn0, kIn1, kAdd, kMul };
+using Body = std::vector<BodyOp>;
+
+enum class Combine { kNone, kSum };
+
+struct Computation {
+  std::vector<Dim> dims;
+  std::vector<Operand> operands;  // inputs, then the output
+  Body body;
+  Combine combine = Combine::kNone;
+  Dtype compute = Dtype::f32;  // type of the body and of the accumulation: f32 or i32
+
+  int inputs() const { return static_cast<int>(operands.size()) - 1; }
+  const Operand& output() const { return operands.back(); }
+  bool operator==(const Computation&) const = default;
+};
+
+// Whether operand o's access map mentions dim d.
+bool touches(const Operand& o, int d);
+
+// "(a: f32[m,k], b: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k" and the extents; for messages.
+std::string str(const Computation& c);
+
+// The meaning, independently of all search and code: evaluates in double precision (floats) or
+// exact 64-bit integers wrapped to the output type. Inputs are dense row-major values.
+// The body is evaluated on the given values: no intermediate rounding.
+std::vector<double> evaluate(const Computation& c, const std::vector<std::vector<double>>& inputs);
+
+}  // namespace morello

@@ -1,0 +1,38 @@
+// Element types of the spec language.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace morello {
+
+enum class Dtype { f32, bf16, f16, i32, i16, u8, i8 };
+
+inline constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::i32,
+                                    Dtype::i16, Dtype::u8,   Dtype::i8};
+
+constexpr std::string_view name(Dtype t) {
+  constexpr std::string_view names[] = {"f32", "bf16", "f16", "i32", "i16", "u8", "i8"};
+  return names[static_cast<int>(t)];
+}
+constexpr int bytes(Dtype t) {
+  constexpr int sizes[] = {4, 2, 2, 4, 2, 1, 1};
+  return sizes[static_cast<int>(t)];
+}
+constexpr bool is_float(Dtype t) { return t <= Dtype::f16; }
+
+// The C++ type of one element in a kernel's signature; bf16 and f16 travel as their bits.
+constexpr std::string_view c_type(Dtype t) {
+  constexpr std::string_view types[] = {"float",        "std::uint16_t", "std::uint16_t",
+                                        "std::int32_t", "std::int16_t",  "std::uint8_t",
+                                        "std::int8_t"};
+  return types[static_cast<int>(t)];
+}
+
+// The type in which values of `t` are computed and accumulated: f32 for floats, i32 (exact, it
+// wraps only past 2^31) for integers.
+constexpr Dtype accumulator(Dtype t) { return is_float(t) ? Dtype::f32 : Dtype::i32; }
+
+std::optional<Dtype> parse_dtype(std::string_view text);
+
+}  // namespace morello

@@ -1,0 +1,99 @@
+// Isa: an instruction set as data, and the rows of leaf code that need it.
+//
+// A leaf of a program computes a small register tile with one Kernel (arithmetic on vector
+// registers) and one Access per operand (how its elements get between memory and registers).
+// Each row says what it means (`implements`, ordinary spec text), what it prints and what it costs;
+// tests/target/rows_test.cc compiles every row and compares it with its meaning.
+//
+// Templates. {c} {a} {b} are named register variables, {p} a pointer to the memory element type,
+// {t} a fresh name. A template is one or more C++ statements.
+//
+// Lane order. An Access moves `lanes * regs` elements that are contiguous in memory. With regs = 1
+// memory position i is lane i. With regs = 2 (the even/odd split of packed 16-bit floats) position
+// i is lane i/2 of register i%2. A tensor whose register r, lane l shall hold index r*lanes+l of a
+// parallel dimension therefore lies in memory in the order  position(r, l) = l*regs + r.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spec/dtype.h"
+#include "spec/computation.h"
+
+namespace morello {
+
+// Vector pipeline work of one use of a row; the cost model takes the busiest resource.
+struct Uops {
+  int fma = 0;    // multiply or multiply-add pipes (also integer multiplies)
+  int alu = 0;    // other vector work: shifts, shuffles, adds
+  int load = 0;
+  int store = 0;
+};
+
+struct Access {
+  enum class Kind {
+    kVector,     // memory -> lanes * regs consecutive elements
+    kBroadcast,  // memory -> one element (or one group) in every lane
+    kStore       // registers -> lanes consecutive elements
+  };
+  std::string_view name;
+  std::string_view implements;  // "(x: bf16[8]): f32[8] = convert(x)"
+  Kind kind = Kind::kVector;
+  Dtype memory = Dtype::f32;  // element type in memory
+  Dtype reg = Dtype::f32;     // element type in the register
+  int lanes = 1;
+  int regs = 1;   // registers filled: {r0}, {r1} in the template
+  int group = 1;  // consecutive memory elements per lane (2: pairs along the reduction)
+  std::string_view code;
+  Uops uops;
+};
+
+struct Kernel {
+  std::string_view name;
+  // With shapes that show the lanes and the group: "(a: f32[1,1], b: f32[1,8]): f32[1,8] =
+  // matmul(a, b)" has 8 lanes along a parallel dimension, "(a: f32[1,8], b: f32[8,1]): f32[1,1] =
+  // matmul(a, b)" 8 lanes along the reduction (`finish` sums them). Any Computation with the same
+  // body and combine can use the row.
+  std::string_view implements;
+  int lanes = 1;
+  int group = 1;               // reduction elements consumed per lane
+  bool lanes_reduce = false;   // lanes run along a reduction dimension
+  Dtype input = Dtype::f32;    // register element type of the inputs
+  Dtype output = Dtype::f32;   // register element type of the accumulator or result
+  std::string_view code;       // reductions: "{c} = fma({a}, {b}, {c});", others "{c} = ..."
+  std::string_view zero;       // "{c} = _mm256_setzero_ps();" (reductions only)
+  std::string_view combine;    // "{c} = _mm256_add_ps({c}, {a});" joins two accumulators
+  std::string_view finish;     // lanes_reduce: {s} = sum of the lanes of {c}, a scalar
+  Uops uops;
+  int latency = 0;             // cycles from accumulator to accumulator
+};
+
+// C++ type of one vector register holding elements of the dtype, e.g. "__m256".
+struct RegisterType {
+  Dtype dtype;
+  std::string_view type;
+};
+
+struct Isa {
+  std::string_view name;                       // "avx2"
+  std::string_view attribute;                  // target attribute text: "avx2,fma,f16c"; "" none
+  std::vector<std::string_view> cpu_features;  // names for __builtin_cpu_supports
+  std::string_view include;                    // "<immintrin.h>" or ""
+  int vector_registers = 16;
+  std::vector<RegisterType> register_types;
+  std::string_view prelude;                    // helper functions the templates call, or ""
+  std::string_view prefetch;                   // template over {p}, or ""
+  std::vector<std::span<const Kernel>> kernels;
+  std::vector<std::span<const Access>> accesses;
+
+  std::string_view register_type(Dtype t) const;
+};
+
+std::span<const Isa* const> isa_table();
+const Isa* find_isa(std::string_view name);
+
+// The Computation that `implements` of a row spells (parsed once, cached).
+const Computation& meaning(std::string_view implements);
+
+}  // namespace morello

@@ -1,0 +1,73 @@
+// Machine: what the cost model knows of a computer. Read from a machine file (TOML, see
+// docs/machines.md and share of shipped files in target/machines/) or written by
+// `morello machine detect`. Level 0 is the register file, 1..3 the caches, 4 memory.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/diag.h"
+
+namespace morello {
+
+using Level = int;
+inline constexpr Level kRegisters = 0;
+inline constexpr Level kL1 = 1;
+inline constexpr Level kL2 = 2;
+inline constexpr Level kL3 = 3;
+inline constexpr Level kMemory = 4;
+inline constexpr int kLevels = 5;
+std::string_view level_name(Level l);  // "reg" "L1" "L2" "L3" "mem"
+
+// One place that holds data. Times are thousandths of a core cycle, so that the file's decimals are
+// exact integers here.
+struct LevelDesc {
+  i64 bytes = 0;              // capacity of one instance; memory: 0 (unlimited)
+  int line = 64;              // bytes
+  int shared_by = 1;          // cores that share one instance
+  i64 line_millicycles = 0;   // sustained cost of bringing one line one level nearer, one core,
+                              // one sequential stream without software prefetch
+  i64 prefetched_millicycles = 0;  // the same with software prefetch (equal where it changes nothing)
+  i64 latency_millicycles = 0;     // of the first line of a stream
+  i64 shared_line_millicycles = 0;  // lower bound per line when all sharing cores stream at once
+};
+
+struct Machine {
+  std::string name;
+  std::string isa;  // widest ISA name the CPU runs among those the generator knows
+  int cores = 1;
+  std::array<LevelDesc, kLevels> levels;  // [kRegisters] unused
+  // Per core and cycle.
+  int fma_per_cycle = 2;
+  int alu_per_cycle = 2;
+  int load_per_cycle = 2;
+  int store_per_cycle = 1;
+  int issue_per_cycle = 4;
+  int fma_latency = 4;
+  i64 parallel_millicycles = 0;    // start and end of one parallel region
+  i64 prefetch_bytes = 0;          // distance of software prefetch in a sequential stream; 0 never
+
+  std::string toml() const;  // canonical text; parse_machine(toml()) gives the same
+  bool operator==(const Machine&) const = default;
+};
+bool operator==(const LevelDesc&, const LevelDesc&);
+
+// Errors carry file:line:col; unknown keys, missing keys and senseless values are errors.
+Result<Machine> parse_machine(std::string_view toml, const std::string& file);
+
+// Names of the shipped machine files, sorted; their text is compiled in.
+std::vector<std::string> shipped_machines();
+// A shipped name, a path of a .toml file, or "native" (detect_machine()).
+Result<Machine> load_machine(const std::string& name_or_path);
+
+struct Detection {
+  Machine machine;
+  std::vector<std::string> notes;  // one line per value that could not be found, and what was taken
+};
+// Sizes, sharing and cores from hwloc (honours HWLOC_XMLFILE, HWLOC_SYNTHETIC), transfer costs and
+// pipes from the shipped file nearest to this CPU. Never fails, never measures time.
+Detection detect_machine();
+
+}  // namespace morello

@@ -1,0 +1,69 @@
+// AlignedBuffer<T>: a fixed number of elements, 64-byte aligned, value-initialised, movable.
+//
+// Generated kernels accept any address; a buffer that begins at a cache line spares them loads
+// that straddle two lines. The number of bytes is rounded up to whole lines, so that a buffer
+// never shares its last line with its neighbour either.
+#ifndef MORELLO_ALIGNED_H_
+#define MORELLO_ALIGNED_H_
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace morello {
+
+constexpr std::size_t kCacheLine = 64;
+
+template <class T>
+class AlignedBuffer {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+                "elements are plain data");
+  static_assert(alignof(T) <= kCacheLine, "elements are aligned to a line at most");
+
+ public:
+  AlignedBuffer() noexcept = default;
+  explicit AlignedBuffer(std::size_t size) : data_(allocate(size)), size_(size) {
+    std::uninitialized_value_construct_n(data_, size);
+  }
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+  ~AlignedBuffer() { ::operator delete (data_, std::align_val_t{kCacheLine}); }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+
+ private:
+  static T* allocate(std::size_t size) {
+    if (size == 0) return nullptr;
+    // A size whose bytes overflow becomes one that operator new refuses.
+    const std::size_t limit = static_cast<std::size_t>(-1) - kCacheLine;
+    const std::size_t bytes = size > limit / sizeof(T) ? limit : size * sizeof(T);
+    const std::size_t lines = (bytes + kCacheLine - 1) / kCacheLine;
+    return static_cast<T*>(::operator new (lines* kCacheLine, std::align_val_t{kCacheLine}));
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace morello
+
+#endif  // MORELLO_ALIGNED_H_

@@ -1,0 +1,235 @@
+// ThreadPool: runs the parallel regions of generated kernels; converts to morello::Parallel.
+//
+//   morello::ThreadPool pool(4);          // the caller and three workers
+//   morello::ffw(x, w, y, pool);
+//
+// A region offers one share to each worker it can use and does its own share meanwhile. With
+// n <= size(), index i belongs to thread i (the caller is thread 0), so that a thread meets the
+// same part of the data every time; with more indices, threads take the next one as they get free.
+// A worker that has not begun when the caller has nothing left to do is not waited for: the caller
+// takes the offer back and does that share itself. A short region therefore never pays for waking
+// a sleeper, and a pool with more threads than cores makes progress.
+//
+// Workers wait for the next region by spinning for about 50 microseconds, then sleep. Only workers
+// with a share are woken. bench/pool.cc measures all of this.
+//
+// Regions from several threads at once are safe: they run one after the other. A region begun
+// inside another one's body runs serially on its thread. A body must not throw.
+#ifndef MORELLO_THREAD_POOL_H_
+#define MORELLO_THREAD_POOL_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include "morello/parallel.h"
+
+namespace morello {
+
+class ThreadPool {
+ public:
+  using Body = void (*)(void* data, std::size_t index) noexcept;
+
+  // `threads` counts the caller; 0 stands for the processors this process may use.
+  explicit ThreadPool(int threads = 0) {
+    const int wanted = threads > 0 ? threads : available_processors();
+    const bool crowded = wanted > available_processors();
+    workers_.reserve(static_cast<std::size_t>(wanted) - 1);
+    for (int i = 1; i < wanted; ++i) {
+      workers_.push_back(std::make_unique<Worker>(region_, static_cast<std::size_t>(i), crowded));
+    }
+  }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+
+  // body(data, i) for every i in [0, n); returns when all are done.
+  void run(std::size_t n, Body body, void* data) noexcept {
+    if (n <= 1 || workers_.empty() || inside_region()) {
+      for (std::size_t i = 0; i < n; ++i) body(data, i);
+      return;
+    }
+    const std::lock_guard<std::mutex> one_region_at_a_time(callers_);
+    inside_region() = true;
+    const std::size_t helpers = n - 1 < workers_.size() ? n - 1 : workers_.size();
+    region_.body = body;
+    region_.data = data;
+    region_.n = n;
+    region_.shared = n > workers_.size() + 1;
+    region_.next.store(0, std::memory_order_relaxed);
+    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->offer();
+    region_.do_share(0);
+    for (std::size_t w = 0; w < helpers; ++w) {
+      if (workers_[w]->take_back()) region_.do_share(w + 1);
+    }
+    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->wait();
+    inside_region() = false;
+  }
+
+  operator Parallel() noexcept {
+    return {[](void* pool, std::size_t n, Body body, void* data) noexcept {
+              static_cast<ThreadPool*>(pool)->run(n, body, data);
+            },
+            this};
+  }
+
+ private:
+  // What the threads work on. Written by the caller while no worker has a share, read by a worker
+  // only between taking its share and finishing it.
+  struct Region {
+    Body body = nullptr;
+    void* data = nullptr;
+    std::size_t n = 0;
+    bool shared = false;  // more indices than threads: take the next one from `next`
+    alignas(64) std::atomic<std::size_t> next{0};
+
+    void do_share(std::size_t thread) noexcept {
+      if (!shared) return body(data, thread);
+      for (;;) {
+        const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= n) return;
+        body(data, i);
+      }
+    }
+  };
+
+  // One waits in turn: a while with the processor's pause instruction, then by giving the
+  // processor away. `crowded` = more threads than processors: pausing would only delay the others.
+  class Patience {
+   public:
+    explicit Patience(bool crowded) : pauses_(crowded ? kPauses : 0) {}
+    void wait() noexcept {
+      if (pauses_ < kPauses) {
+        ++pauses_;
+        pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+
+   private:
+    static constexpr int kPauses = 1 << 14;
+    int pauses_;
+  };
+
+  // The life of a share is one atomic word:
+  //
+  //   idle/asleep --caller--> offered --worker--> taken --worker--> idle
+  //                              \----caller: take_back----------> idle
+  //
+  // `asleep` is idle with the worker blocked (or about to be) on `wake_`; whoever replaces it has
+  // to wake the worker.
+  class alignas(64) Worker {
+   public:
+    Worker(Region& region, std::size_t index, bool crowded)
+        : region_(region), index_(index), crowded_(crowded), thread_([this] { live(); }) {}
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+    ~Worker() {
+      replace(kStop);
+      thread_.join();
+    }
+
+    void offer() noexcept { replace(kOffered); }
+    bool take_back() noexcept { return move(kOffered, kIdle); }
+    void wait() noexcept {
+      Patience patience(crowded_);
+      while (state_.load(std::memory_order_acquire) == kTaken) patience.wait();
+    }
+
+   private:
+    enum State : int { kIdle, kAsleep, kOffered, kTaken, kStop };
+
+    bool move(int from, int to) noexcept {
+      return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+    }
+    void replace(State state) noexcept {
+      if (state_.exchange(state, std::memory_order_acq_rel) != kAsleep) return;
+      { const std::lock_guard<std::mutex> lock(mutex_); }  // it is in wait() by now, or past it
+      wake_.notify_one();
+    }
+
+    void live() noexcept {
+      inside_region() = true;  // a region begun by a body here is a nested one
+      for (;;) {
+        const int state = next_order();
+        if (state == kStop) return;
+        if (!move(kOffered, kTaken)) continue;  // taken back meanwhile
+        region_.do_share(index_);
+        state_.store(kIdle, std::memory_order_release);
+      }
+    }
+    // Waits until there is something to do: kOffered or kStop.
+    int next_order() noexcept {
+      for (;;) {
+        const int state = spin();
+        if (state != kIdle) return state;
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (!move(kIdle, kAsleep)) continue;
+        wake_.wait(lock, [this] { return state_.load(std::memory_order_acquire) != kAsleep; });
+      }
+    }
+    int spin() noexcept {
+      using Clock = std::chrono::steady_clock;
+      const Clock::time_point end = Clock::now() + std::chrono::microseconds(50);
+      do {
+        for (int i = 0; i < 32; ++i) {
+          const int state = state_.load(std::memory_order_acquire);
+          if (state != kIdle) return state;
+          pause();
+        }
+        if (crowded_) std::this_thread::yield();
+      } while (Clock::now() < end);
+      return kIdle;
+    }
+
+    std::atomic<int> state_{kIdle};
+    alignas(64) Region& region_;  // the rest away from the word that others poll
+    const std::size_t index_;
+    const bool crowded_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::thread thread_;  // last: it uses all of the above
+  };
+
+  static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+    __asm__ volatile("yield");
+#endif
+  }
+
+  static bool& inside_region() noexcept {
+    static thread_local bool inside = false;
+    return inside;
+  }
+
+  static int available_processors() noexcept {
+#if defined(__linux__) && defined(CPU_COUNT)
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+    const unsigned processors = std::thread::hardware_concurrency();
+    return processors == 0 ? 1 : static_cast<int>(processors);
+  }
+
+  Region region_;
+  std::mutex callers_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // last: they use the region
+};
+
+}  // namespace morello
+
+#endif  // MORELLO_THREAD_POOL_H_

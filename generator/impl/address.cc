@@ -1,0 +1,84 @@
+#include "impl/address.h"
+
+namespace morello {
+
+// "%1" is a digit that is always 0.
+static bool is_constant(const AddressTerm& t) { return t.mod == 1; }
+
+i64 AddressMap::offset(const Extents& index) const {
+  i64 sum = 0;
+  for (const AddressTerm& t : terms) {
+    const i64 digit = index[t.dim] / t.div;
+    sum += (t.mod == 0 ? digit : digit % t.mod) * t.stride;
+  }
+  return sum;
+}
+
+i64 AddressMap::advance(int dim, i64 step) const {
+  i64 sum = 0;
+  for (const AddressTerm& t : terms) {
+    if (t.dim != dim || is_constant(t)) continue;
+    const i64 block = t.mod == 0 ? t.div : t.div * t.mod;
+    MORELLO_CHECK(step % block == 0, "step {} of dim {} cuts a block of {}", step, dim, block);
+    // A digit with a modulus has come round to the value it had.
+    if (t.mod == 0) sum += step / t.div * t.stride;
+  }
+  return sum;
+}
+
+i64 AddressMap::unit_stride(int dim) const {
+  i64 sum = 0;
+  for (const AddressTerm& t : terms)
+    if (t.dim == dim && t.div == 1 && !is_constant(t)) sum += t.stride;
+  return sum;
+}
+
+bool AddressMap::touches(int dim) const {
+  for (const AddressTerm& t : terms)
+    if (t.dim == dim) return true;
+  return false;
+}
+
+// The terms of one layout digit that covers a whole axis: the axis' index is a sum over dims.
+static void add_plain_axis(const AxisMap& axis, i64 stride, std::vector<AddressTerm>& terms) {
+  for (const AxisTerm& t : axis) terms.push_back({.dim = t.dim, .stride = t.coefficient * stride});
+}
+
+AddressMap given_address(const Computation& c, int operand) {
+  const Operand& o = c.operands[operand];
+  // A packed operand that no family packs stays in the order the packer reads: row.
+  const Layout layout = o.packed ? Layout::row(static_cast<int>(o.shape.size())) : o.layout;
+  AddressMap map;
+  i64 stride = 1;
+  for (auto d = layout.digits.rbegin(); d != layout.digits.rend(); ++d) {
+    const AxisMap& axis = o.axes[d->axis];
+    if (d->div == 1 && d->mod == 0) {
+      add_plain_axis(axis, stride, map.terms);
+    } else if (!axis.empty()) {
+      // Blocks of an axis are blocks of a dim only where the two are the same.
+      MORELLO_CHECK(axis.size() == 1 && axis[0].coefficient == 1,
+                    "blocked layout of {} along an axis that is not one dim", o.name);
+      map.terms.push_back({.dim = axis[0].dim, .div = d->div, .mod = d->mod, .stride = stride});
+    }
+    stride *= layout.extent(*d, o.shape);
+  }
+  // Outermost first, like the layout.
+  std::vector<AddressTerm>(map.terms.rbegin(), map.terms.rend()).swap(map.terms);
+  map.elements = stride;
+  return map;
+}
+
+AddressMap PackedOrder::address(const Extents& tile) const {
+  AddressMap map;
+  map.terms.resize(digits.size());
+  i64 stride = 1;
+  for (size_t i = digits.size(); i-- > 0;) {
+    const Digit& d = digits[i];
+    map.terms[i] = {.dim = d.axis, .div = d.div, .mod = d.mod, .stride = stride};
+    stride *= d.mod != 0 ? d.mod : (tile[d.axis] + d.div - 1) / d.div;
+  }
+  map.elements = stride;
+  return map;
+}
+
+}  // namespace morello

@@ -1,0 +1,69 @@
+#include "impl/spec.h"
+
+#include "impl/text.h"
+
+namespace morello {
+
+static bool is_packable(const Family& f, int operand) { return !f.packed[operand].digits.empty(); }
+
+static Extents full_extents(const Computation& c) {
+  Extents e;
+  e.fill(1);
+  for (size_t d = 0; d < c.dims.size(); ++d) e[d] = c.dims[d].extent;
+  return e;
+}
+
+Spec Problem::root() const {
+  const Computation& c = *computation;
+  Spec s;
+  s.extent = full_extents(c);
+  s.threads = threads;
+  // The ahead-of-time packer reorders but does not convert, so an operand is in kernel form at the
+  // root only where the kernel takes its dtype.
+  for (size_t o = 0; o < c.operands.size(); ++o) {
+    const int i = static_cast<int>(o);
+    s.place[o].packed = c.operands[o].packed && is_packable(family, i) &&
+                        packed_dtype(family, c, i) == c.operands[o].dtype;
+  }
+  return s;
+}
+
+AddressMap Problem::root_address(int operand) const {
+  const Computation& c = *computation;
+  if (c.operands[operand].packed && is_packable(family, operand))
+    return family.packed[operand].address(full_extents(c));
+  return given_address(c, operand);
+}
+
+Dtype Problem::place_dtype(int operand, bool packed) const {
+  return packed ? packed_dtype(family, *computation, operand)
+                : computation->operands[operand].dtype;
+}
+
+i64 Problem::packed_bytes(int operand, const Extents& extent) const {
+  MORELLO_CHECK(is_packable(family, operand), "operand {} is never packed", operand);
+  return family.packed[operand].address(extent).elements * bytes(place_dtype(operand, true));
+}
+
+std::string operand_label(const Computation& c, int operand) {
+  int uses = 1;
+  for (int o = 0; o < operand; ++o) uses += c.operands[o].name == c.operands[operand].name;
+  const std::string& name = c.operands[operand].name;
+  return uses == 1 ? name : fmt::format("{}.{}", name, uses);
+}
+
+std::string str(const Spec& s, const Computation& c) {
+  std::string out;
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    out += fmt::format("{}={} ", c.dims[d].name, s.extent[d]);
+  for (size_t o = 0; o < c.operands.size(); ++o)
+    out += fmt::format("{}@{}{} ", operand_label(c, static_cast<int>(o)),
+                       level_name(s.place[o].level), s.place[o].packed ? " packed" : "");
+  if (s.accumulate) out += "acc ";
+  if (s.threads != 1) out += fmt::format("threads={} ", s.threads);
+  if (s.nearest != kMemory) out += fmt::format("nearest={} ", level_name(s.nearest));
+  out.pop_back();
+  return out;
+}
+
+}  // namespace morello

@@ -21,14 +21,11 @@ struct Family {
   const Isa* isa = nullptr;
   const Kernel* kernel = nullptr;
   int lane = -1;  // dim along which the lanes run; -1 when kernel->lanes == 1
-  // Per input of the Computation: how it is loaded. Output: how it is stored, and loaded again when
-  // it accumulates (null: the kernel's output is scalar or another family member does it).
+  // Per input of the Computation: how it is loaded. Output: how it is stored in its own type, and
+  // loaded again when it accumulates (scalar rows where the lanes run along the reduction).
   std::vector<const Access*> loads;
   const Access* store = nullptr;
   const Access* reload = nullptr;
-  // Inputs of the Computation are inputs of the kernel in this order: kernel {a} is input first,
-  // {b} input 1 - first (commutative bodies may be swapped).
-  bool swapped = false;
   // Instances per leaf: extents of parallel dims at the leaf are at most quantum[d]; 1 where the
   // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
   // group, or lanes * unroll when the lanes reduce), not a bound.
@@ -44,6 +41,16 @@ struct Family {
 // Element type operand o has in packed form: the register type of its access (f32, i16), except
 // that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
 Dtype packed_dtype(const Family& f, const Computation& c, int operand);
+
+// The packed order the family wants for an operand; group_dim is the reduction dim along which a
+// kernel with a group takes its pairs, or -1.
+PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim);
+
+// The row that stores the output: to the operand's own type, or into a packed copy.
+const Access* store_access(const Family& f, const Computation& c, bool packed);
+
+// Whether the leaf can read an input where the user put it, without a copy.
+bool loads_given(const Family& f, const Computation& c, int operand);
 
 // All families of an ISA that can compute c, in a fixed order.
 std::vector<Family> families(const Computation& c, const Isa& isa);

@@ -1,0 +1,362 @@
+#include "impl/family.h"
+
+#include <algorithm>
+
+namespace morello {
+namespace {
+
+// Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
+// what 16 registers allow next to 2 vectors, 12 what they allow next to one.
+const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12};
+const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
+// Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
+const std::vector<i64> kScalarTile = {1, 2, 4};
+// Independent accumulator sets when lanes run along the reduction.
+const std::vector<i64> kUnroll = {1, 2, 4, 8};
+// Accumulators that keep two FMA pipes of latency 4 busy; smaller tiles are considered only where
+// the extents allow no larger one.
+constexpr i64 kBusyAccumulators = 8;
+// Compilers keep one register for themselves: tiles that use all 16 spill (14x8 with GCC 12 runs at
+// 0.67 of OpenBLAS where 6x16 runs at 1.01).
+constexpr int kReserve = 1;
+
+struct Builder {
+  const Computation& c;
+  const Isa& isa;
+  const Kernel& k;
+  std::vector<Family>& out;
+
+  Family f{};
+  int lane = -1;
+  int group_dim = -1;
+
+  void run();
+  void with_lane(int dim);
+  void choose_loads(int operand);
+  void choose_quantum();
+  std::vector<const Access*> candidates(int operand) const;
+  const Access* store_row(Dtype memory) const;
+  const Access* reload_row() const;
+};
+
+bool inputs_touch(const Computation& c, int dim) {
+  return std::all_of(c.operands.begin(), c.operands.end() - 1,
+                     [&](const Operand& o) { return touches(o, dim); });
+}
+bool all_touch(const Computation& c, int dim) {
+  return inputs_touch(c, dim) && touches(c.output(), dim);
+}
+
+template <class F>
+void each_access(const Isa& isa, F f) {
+  for (std::span<const Access> rows : isa.accesses)
+    for (const Access& a : rows) f(a);
+}
+
+// Dims along which vectors of the output can run: where its elements are adjacent, so that a store
+// is a store. Dims of extent 1 offer nothing unless there is nothing else.
+std::vector<int> lane_dims(const Computation& c, bool reduce) {
+  std::vector<int> all, adjacent;
+  const AddressMap map = given_address(c, c.inputs());
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (c.dims[d].reduction != reduce || c.dims[d].extent == 1) continue;
+    all.push_back(d);
+    if (map.unit_stride(d) == 1) adjacent.push_back(d);
+  }
+  return reduce || adjacent.empty() ? all : adjacent;
+}
+
+void Builder::run() {
+  const Computation& m = meaning(k.implements);
+  const bool input_fits = k.input == c.compute || k.group > 1;
+  if (m.body != c.body || m.combine != c.combine || k.output != c.compute || !input_fits) return;
+  f.isa = &isa;
+  f.kernel = &k;
+  if (k.group > 1) {
+    // Pairs run along the innermost reduction dim, which every input touches.
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+      if (c.dims[d].reduction && inputs_touch(c, d)) group_dim = d;
+    if (group_dim < 0) return;
+  }
+  if (k.lanes == 1) return with_lane(-1);
+  for (int d : lane_dims(c, k.lanes_reduce)) with_lane(d);
+}
+
+void Builder::with_lane(int dim) {
+  lane = dim;
+  f.lane = dim;
+  f.loads.assign(c.inputs(), nullptr);
+  f.store = store_row(c.output().dtype);
+  f.reload = reload_row();
+  if (!f.store || (c.combine == Combine::kSum && !f.reload)) return;
+  choose_loads(0);
+}
+
+const Access* Builder::store_row(Dtype memory) const {
+  const int lanes = k.lanes_reduce ? 1 : k.lanes;
+  const Access* found = nullptr;
+  each_access(isa, [&](const Access& a) {
+    if (!found && a.kind == Access::Kind::kStore && a.lanes == lanes && a.memory == memory &&
+        a.reg == k.output)
+      found = &a;
+  });
+  return found;
+}
+
+const Access* Builder::reload_row() const {
+  const int lanes = k.lanes_reduce ? 1 : k.lanes;
+  const auto kind = lanes == 1 ? Access::Kind::kBroadcast : Access::Kind::kVector;
+  const Access* found = nullptr;
+  each_access(isa, [&](const Access& a) {
+    if (!found && a.kind == kind && a.lanes == lanes && a.regs == 1 && a.group == 1 &&
+        a.memory == k.output && a.reg == k.output)
+      found = &a;
+  });
+  return found;
+}
+
+// Rows that bring input `operand` into the kernel's registers: from its own type in memory, or from
+// a packed copy that holds the register type.
+std::vector<const Access*> Builder::candidates(int operand) const {
+  const Operand& o = c.operands[operand];
+  const bool vector = lane >= 0 && touches(o, lane);
+  const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
+  std::vector<const Access*> found;
+  each_access(isa, [&](const Access& a) {
+    if (a.kind != kind || a.lanes != k.lanes || a.group != k.group || a.reg != k.input) return;
+    if (a.memory == o.dtype || a.memory == a.reg) found.push_back(&a);
+  });
+  return found;
+}
+
+void Builder::choose_loads(int operand) {
+  if (operand == c.inputs()) return choose_quantum();
+  for (const Access* a : candidates(operand)) {
+    f.loads[operand] = a;
+    choose_loads(operand + 1);
+  }
+}
+
+int load_regs(const Family& f, const Computation& c) {
+  int regs = 1;
+  for (int o = 0; o < c.inputs(); ++o) regs = std::max(regs, f.loads[o]->regs);
+  return regs;
+}
+
+struct Tile {
+  int row_dim = -1, column_dim = -1;
+  i64 rows = 1, columns = 1;  // instances; columns of a lane dim are vectors
+  i64 unroll = 1;             // accumulator sets when the lanes run along the reduction
+};
+
+// Vector registers a leaf needs: accumulators, the input with fewer instances held, one instance of
+// the other streamed through, and the mask of a split load. Without a reduction one vector of the
+// output is computed at a time.
+int count_registers(const Family& f, const Computation& c, const Tile& t) {
+  const int regs = load_regs(f, c);
+  const i64 mask = regs > 1 ? 1 : 0;
+  if (c.combine == Combine::kNone) return static_cast<int>(regs * (1 + c.inputs()) + mask);
+  i64 live = t.rows * t.columns * t.unroll + mask;
+  if (c.inputs() == 1) return static_cast<int>(live + regs);
+  i64 instances[2];
+  for (int o = 0; o < 2; ++o) {
+    const bool row = t.row_dim >= 0 && touches(c.operands[o], t.row_dim);
+    const bool column = t.column_dim >= 0 && touches(c.operands[o], t.column_dim);
+    instances[o] = (row ? t.rows : 1) * (column ? t.columns : 1);
+  }
+  const int held = instances[0] <= instances[1] ? 0 : 1;
+  const i64 parts = f.kernel->lanes_reduce ? f.loads[held]->regs : 1;
+  return static_cast<int>(live + instances[held] * parts + f.loads[1 - held]->regs);
+}
+
+// Dims whose unrolling reuses a loaded input: parallel, and some input does not touch them.
+std::vector<int> reuse_dims(const Computation& c, int lane) {
+  std::vector<int> dims;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (!c.dims[d].reduction && d != lane && c.dims[d].extent > 1 && !all_touch(c, d))
+      dims.push_back(d);
+  return dims;
+}
+
+std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
+  std::vector<i64> out;
+  for (i64 s : sizes)
+    if (s <= extent) out.push_back(s);
+  if (extent <= sizes.back() && (out.empty() || out.back() != extent)) out.push_back(extent);
+  return out;
+}
+
+// Tiles that fit the registers; of those with too few accumulators only the ones that no extent
+// lets grow.
+std::vector<Tile> worthwhile(const std::vector<Tile>& fitting) {
+  std::vector<Tile> out;
+  for (const Tile& t : fitting) {
+    const bool small = t.rows * t.columns * t.unroll < kBusyAccumulators;
+    const bool grows = std::any_of(fitting.begin(), fitting.end(), [&](const Tile& g) {
+      return g.row_dim == t.row_dim && g.column_dim == t.column_dim && g.rows >= t.rows &&
+             g.columns >= t.columns && g.unroll >= t.unroll &&
+             g.rows * g.columns * g.unroll > t.rows * t.columns * t.unroll;
+    });
+    if (!small || !grows) out.push_back(t);
+  }
+  return out;
+}
+
+// Column menus: vectors along the lane; for kernels without a parallel lane a second reuse dim.
+std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int regs) {
+  const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  const bool scalar = k.lanes == 1;
+  std::vector<int> dims = reuse_dims(c, vector ? lane : -1);
+  std::vector<std::pair<int, int>> pairs;  // (row dim, column dim)
+  if (vector) {
+    for (int d : dims) pairs.emplace_back(d, lane);
+    if (dims.empty()) pairs.emplace_back(-1, lane);
+  } else {
+    for (size_t i = 0; i < dims.size(); ++i)
+      for (size_t j = i + 1; j < dims.size(); ++j) pairs.emplace_back(dims[i], dims[j]);
+    if (dims.size() == 1) pairs.emplace_back(dims[0], -1);
+    if (dims.empty()) pairs.emplace_back(-1, -1);
+  }
+  auto extent = [&](int d, i64 step) { return d < 0 ? 1 : (c.dims[d].extent + step - 1) / step; };
+  std::vector<Tile> out;
+  for (auto [row, column] : pairs) {
+    const auto rows = menu(scalar ? kScalarTile : kRows, extent(row, 1));
+    const i64 step = vector ? k.lanes * regs : 1;
+    auto columns =
+        menu(scalar ? kScalarTile : kColumns, extent(column, step) * (vector ? regs : 1));
+    if (regs > 1 && vector) std::erase_if(columns, [&](i64 n) { return n % regs != 0; });
+    const auto unrolls = k.lanes_reduce ? menu(kUnroll, extent(lane, k.lanes * k.group * regs))
+                                        : std::vector<i64>{1};
+    for (i64 r : rows)
+      for (i64 n : columns)
+        for (i64 u : unrolls) out.push_back({row, column, r, n, u});
+  }
+  return out;
+}
+
+void Builder::choose_quantum() {
+  const int regs = load_regs(f, c);
+  if (k.lanes_reduce)  // both inputs must be split the same way
+    for (int o = 0; o < c.inputs(); ++o)
+      if (touches(c.operands[o], lane) && f.loads[o]->regs != regs) return;
+  std::vector<Tile> fitting;
+  for (const Tile& t : tiles(c, k, lane, regs))
+    if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
+  for (const Tile& t : worthwhile(fitting)) {
+    Family g = f;
+    g.quantum.fill(1);
+    if (t.row_dim >= 0) g.quantum[t.row_dim] = t.rows;
+    if (t.column_dim >= 0)
+      g.quantum[t.column_dim] = t.columns * (t.column_dim == lane ? k.lanes : 1);
+    if (k.lanes_reduce) g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
+    if (group_dim >= 0 && !k.lanes_reduce) g.quantum[group_dim] = k.group;
+    g.registers = count_registers(f, c, t);
+    for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
+      g.packed.push_back(packed_order(g, c, o, group_dim));
+    out.push_back(std::move(g));
+  }
+}
+
+}  // namespace
+
+PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim) {
+  const Operand& o = c.operands[operand];
+  const Kernel& k = *f.kernel;
+  const bool output = operand == c.inputs();
+  PackedOrder order;
+  auto add = [&](int dim, i64 div, i64 mod) {
+    if (mod != 1) order.digits.push_back({dim, div, mod});
+  };
+  // Parallel dims without a quantum come first, then panels, then the reduction, then the inside of
+  // a panel, so that one panel is one sequential stream over the whole reduction.
+  std::vector<int> panels;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (!touches(o, d) || c.dims[d].reduction) continue;
+    if (f.quantum[d] == 1 || output) {
+      if (d != f.lane) add(d, 1, 0);
+    } else {
+      panels.push_back(d);
+    }
+  }
+  if (output) {  // a plain tile, lanes innermost
+    if (f.lane >= 0 && touches(o, f.lane)) add(f.lane, 1, 0);
+    return order;
+  }
+  for (int d : panels) add(d, f.quantum[d], 0);
+  const int regs = f.loads[operand]->regs;
+  const i64 step = k.lanes_reduce ? k.lanes * k.group * regs : k.group;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (!touches(o, d) || !c.dims[d].reduction) continue;
+    const bool inner = d == (k.lanes_reduce ? f.lane : group_dim);
+    add(d, inner ? step : 1, 0);
+  }
+  for (int d : panels)
+    if (d == f.lane)
+      add(d, k.lanes * regs, f.quantum[d] / (k.lanes * regs));
+    else
+      add(d, 1, f.quantum[d]);
+  if (k.lanes_reduce) {
+    if (touches(o, f.lane)) add(f.lane, 1, step);
+    return order;
+  }
+  if (f.lane >= 0 && touches(o, f.lane)) {
+    add(f.lane, 1, k.lanes);
+    add(f.lane, k.lanes, regs);
+  }
+  if (group_dim >= 0) add(group_dim, 1, k.group);
+  return order;
+}
+
+Dtype packed_dtype(const Family& f, const Computation& c, int operand) {
+  if (operand < c.inputs()) return f.loads[operand]->memory;
+  return f.kernel->output;
+}
+
+const Access* store_access(const Family& f, const Computation& c, bool packed) {
+  if (!packed || f.store->memory == f.kernel->output) return f.store;
+  const Access* found = nullptr;
+  each_access(*f.isa, [&](const Access& a) {
+    if (!found && a.kind == Access::Kind::kStore && a.lanes == f.store->lanes &&
+        a.memory == f.kernel->output && a.reg == f.kernel->output)
+      found = &a;
+  });
+  MORELLO_CHECK(found, "{} has no store of {}", f.isa->name, name(packed_dtype(f, c, c.inputs())));
+  return found;
+}
+
+bool loads_given(const Family& f, const Computation& c, int operand) {
+  const Access& a = *f.loads[operand];
+  const Operand& o = c.operands[operand];
+  if (o.packed || a.memory != o.dtype) return false;
+  const bool natural_pairs = f.kernel->lanes_reduce && touches(o, f.lane);
+  if (!natural_pairs && (a.regs > 1 || a.group > 1)) return false;
+  return a.kind != Access::Kind::kVector || given_address(c, operand).unit_stride(f.lane) == 1;
+}
+
+std::string Family::str(const Computation& c) const {
+  std::string out(kernel->name);
+  if (lane >= 0) out += " lane=" + c.dims[lane].name;
+  std::string q;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (quantum[d] != 1)
+      q += fmt::format("{}{}:{}", q.empty() ? "" : ",", c.dims[d].name, quantum[d]);
+  if (!q.empty()) out += " quantum=" + q;
+  for (size_t o = 0; o < loads.size(); ++o)
+    out += fmt::format(" {}={}", c.operands[o].name, loads[o]->name);
+  return out + fmt::format(" {}={}", c.output().name, store->name);
+}
+
+std::vector<Family> families(const Computation& c, const Isa& isa) {
+  std::vector<Family> out;
+  for (std::span<const Kernel> rows : isa.kernels)
+    for (const Kernel& k : rows) Builder{c, isa, k, out}.run();
+  return out;
+}
+
+Result<Family> parse_family(std::string_view text, const Computation& c, const Isa& isa) {
+  for (Family& f : families(c, isa))
+    if (f.str(c) == text) return std::move(f);
+  return error(fmt::format("no family `{}` for this computation on {}", text, isa.name));
+}
+
+}  // namespace morello

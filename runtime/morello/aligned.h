@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -51,13 +50,20 @@ class AlignedBuffer {
   const T* end() const noexcept { return data_ + size_; }
 
  private:
+  struct alignas(kCacheLine) Line {
+    unsigned char bytes[kCacheLine];
+  };
+  using Lines = std::allocator<Line>;  // aligns, and refuses what overflows
+
+  static std::size_t lines(std::size_t size) noexcept {
+    const std::size_t greatest = static_cast<std::size_t>(-1);
+    if (size > greatest / sizeof(T)) return greatest;
+    const std::size_t bytes = size * sizeof(T);
+    return bytes / kCacheLine + (bytes % kCacheLine != 0 ? 1 : 0);
+  }
   static T* allocate(std::size_t size) {
     if (size == 0) return nullptr;
-    // A size whose bytes overflow becomes one that operator new refuses.
-    const std::size_t limit = static_cast<std::size_t>(-1) - kCacheLine;
-    const std::size_t bytes = size > limit / sizeof(T) ? limit : size * sizeof(T);
-    const std::size_t lines = (bytes + kCacheLine - 1) / kCacheLine;
-    return static_cast<T*>(::operator new (lines* kCacheLine, std::align_val_t{kCacheLine}));
+    return reinterpret_cast<T*>(Lines().allocate(lines(size)));
   }
 
   T* data_ = nullptr;

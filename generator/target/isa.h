@@ -5,8 +5,17 @@
 // Each row says what it means (`implements`, ordinary spec text), what it prints and what it costs;
 // tests/target/rows_test.cc compiles every row and compares it with its meaning.
 //
-// Templates. {c} {a} {b} are named register variables, {p} a pointer to the memory element type,
-// {t} a fresh name. A template is one or more C++ statements.
+// Templates. {c} {a} {b} are named register variables of a Kernel (one input: only {a}), {r0} {r1}
+// those an Access fills or stores, {s} a scalar variable of the output type, {p} an expression of
+// type pointer to the memory element type, {t} a fresh name. A template is one or more C++
+// statements. The type of a register variable is Isa::register_type() when the row has lanes > 1;
+// rows with lanes = 1 work on scalars of type c_type(). Helper functions that templates call are in
+// Isa::prelude, marked MORELLO_UNUSED and MORELLO_TARGET: macros of the emitter, which puts the
+// prelude into a namespace of its own and defines MORELLO_TARGET by Isa::attribute.
+//
+// Scalar rows. An ISA lists the rows of `scalar` after its own, for what its vectors cannot do (odd
+// strides). An operand of a kernel with lanes = 1 is neither a vector nor spread over lanes, so a
+// scalar load is one row, of kind kBroadcast: to the one lane there is.
 //
 // Lane order. An Access moves `lanes * regs` elements that are contiguous in memory. With regs = 1
 // memory position i is lane i. With regs = 2 (the even/odd split of packed 16-bit floats) position
@@ -18,15 +27,15 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/dtype.h"
 #include "spec/computation.h"
+#include "spec/dtype.h"
 
 namespace morello {
 
 // Vector pipeline work of one use of a row; the cost model takes the busiest resource.
 struct Uops {
-  int fma = 0;    // multiply or multiply-add pipes (also integer multiplies)
-  int alu = 0;    // other vector work: shifts, shuffles, adds
+  int fma = 0;  // multiply or multiply-add pipes (also integer multiplies)
+  int alu = 0;  // other vector work: shifts, shuffles, adds
   int load = 0;
   int store = 0;
 };
@@ -43,10 +52,11 @@ struct Access {
   Dtype memory = Dtype::f32;  // element type in memory
   Dtype reg = Dtype::f32;     // element type in the register
   int lanes = 1;
-  int regs = 1;   // registers filled: {r0}, {r1} in the template
+  int regs = 1;   // registers filled or stored: {r0}, {r1} in the template
   int group = 1;  // consecutive memory elements per lane (2: pairs along the reduction)
   std::string_view code;
   Uops uops;
+  int temps = 0;  // further vector registers the row keeps busy: temporaries, constants
 };
 
 struct Kernel {
@@ -57,16 +67,17 @@ struct Kernel {
   // body and combine can use the row.
   std::string_view implements;
   int lanes = 1;
-  int group = 1;               // reduction elements consumed per lane
-  bool lanes_reduce = false;   // lanes run along a reduction dimension
-  Dtype input = Dtype::f32;    // register element type of the inputs
-  Dtype output = Dtype::f32;   // register element type of the accumulator or result
-  std::string_view code;       // reductions: "{c} = fma({a}, {b}, {c});", others "{c} = ..."
-  std::string_view zero;       // "{c} = _mm256_setzero_ps();" (reductions only)
-  std::string_view combine;    // "{c} = _mm256_add_ps({c}, {a});" joins two accumulators
-  std::string_view finish;     // lanes_reduce: {s} = sum of the lanes of {c}, a scalar
+  int group = 1;                  // reduction elements consumed per lane
+  bool lanes_reduce = false;      // lanes run along a reduction dimension
+  Dtype input = Dtype::f32;       // register element type of the inputs
+  Dtype output = Dtype::f32;      // register element type of the accumulator or result
+  std::string_view code;          // reductions: "{c} = fma({a}, {b}, {c});", others "{c} = ..."
+  std::string_view zero = {};     // "{c} = _mm256_setzero_ps();" (reductions only)
+  std::string_view combine = {};  // "{c} = _mm256_add_ps({c}, {a});" joins two accumulators
+  std::string_view finish = {};   // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
   Uops uops;
-  int latency = 0;             // cycles from accumulator to accumulator
+  int latency = 0;  // cycles from accumulator to accumulator
+  int temps = 0;    // further vector registers the row keeps busy: temporaries
 };
 
 // C++ type of one vector register holding elements of the dtype, e.g. "__m256".
@@ -82,8 +93,8 @@ struct Isa {
   std::string_view include;                    // "<immintrin.h>" or ""
   int vector_registers = 16;
   std::vector<RegisterType> register_types;
-  std::string_view prelude;                    // helper functions the templates call, or ""
-  std::string_view prefetch;                   // template over {p}, or ""
+  std::string_view prelude;   // helper functions the templates call, or ""
+  std::string_view prefetch;  // template over {p}, or ""
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
 

@@ -24,14 +24,16 @@ std::string_view level_name(Level l);  // "reg" "L1" "L2" "L3" "mem"
 // One place that holds data. Times are thousandths of a core cycle, so that the file's decimals are
 // exact integers here.
 struct LevelDesc {
-  i64 bytes = 0;              // capacity of one instance; memory: 0 (unlimited)
-  int line = 64;              // bytes
-  int shared_by = 1;          // cores that share one instance
-  i64 line_millicycles = 0;   // sustained cost of bringing one line one level nearer, one core,
-                              // one sequential stream without software prefetch
-  i64 prefetched_millicycles = 0;  // the same with software prefetch (equal where it changes nothing)
-  i64 latency_millicycles = 0;     // of the first line of a stream
+  i64 bytes = 0;      // capacity of one instance; memory: 0 (unlimited)
+  int line = 64;      // bytes
+  int shared_by = 1;  // cores that share one instance
+  // Sustained cost of bringing one line one level nearer: one core, one sequential stream, without
+  // software prefetch; and the same with it (equal where it changes nothing).
+  i64 line_millicycles = 0;
+  i64 prefetched_millicycles = 0;
+  i64 latency_millicycles = 0;      // of the first line of a stream
   i64 shared_line_millicycles = 0;  // lower bound per line when all sharing cores stream at once
+  bool operator==(const LevelDesc&) const = default;
 };
 
 struct Machine {
@@ -46,13 +48,12 @@ struct Machine {
   int store_per_cycle = 1;
   int issue_per_cycle = 4;
   int fma_latency = 4;
-  i64 parallel_millicycles = 0;    // start and end of one parallel region
-  i64 prefetch_bytes = 0;          // distance of software prefetch in a sequential stream; 0 never
+  i64 parallel_millicycles = 0;  // start and end of one parallel region
+  i64 prefetch_bytes = 0;        // distance of software prefetch in a sequential stream; 0 never
 
   std::string toml() const;  // canonical text; parse_machine(toml()) gives the same
   bool operator==(const Machine&) const = default;
 };
-bool operator==(const LevelDesc&, const LevelDesc&);
 
 // Errors carry file:line:col; unknown keys, missing keys and senseless values are errors.
 Result<Machine> parse_machine(std::string_view toml, const std::string& file);

@@ -1,0 +1,50 @@
+#include "target/isa.h"
+
+#include <map>
+#include <mutex>
+
+#include "spec/kernel_spec.h"
+
+namespace morello {
+
+namespace isas {
+#define X(name) extern const Isa name;
+#include "isas.inc"
+#undef X
+}  // namespace isas
+
+std::span<const Isa* const> isa_table() {
+  static constexpr const Isa* kTable[] = {
+#define X(name) &isas::name,
+#include "isas.inc"
+#undef X
+  };
+  return kTable;
+}
+
+const Isa* find_isa(std::string_view name) {
+  for (const Isa* isa : isa_table())
+    if (isa->name == name) return isa;
+  return nullptr;
+}
+
+std::string_view Isa::register_type(Dtype t) const {
+  for (const RegisterType& r : register_types)
+    if (r.dtype == t) return r.type;
+  MORELLO_CHECK(false, "{} has no register of {}", name, morello::name(t));
+  return "";
+}
+
+const Computation& meaning(std::string_view implements) {
+  // Rows are asked for by all threads of a search. Entries of a map stay where they are, so the
+  // reference outlives the lock.
+  static std::mutex mutex;
+  static std::map<std::string, Computation, std::less<>> cache;
+  const std::lock_guard lock(mutex);
+  if (const auto found = cache.find(implements); found != cache.end()) return found->second;
+  Result<KernelSpec> spec = parse_spec(implements, "<leaf row>");
+  MORELLO_CHECK(spec.ok(), "{}", spec.error().str());
+  return cache.emplace(implements, std::move(spec->computation)).first->second;
+}
+
+}  // namespace morello

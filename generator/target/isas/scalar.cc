@@ -1,0 +1,21 @@
+// Portable C++: the fallback of every other instruction set, and the readable reference.
+#include "target/kernels.h"
+
+namespace morello::isas {
+
+const Isa scalar = {
+    .name = "scalar",
+    .attribute = "",
+    .cpu_features = {},
+    .include = "",
+    .vector_registers = 16,
+    .register_types = {{Dtype::f32, "float"},
+                       {Dtype::i32, "std::int32_t"},
+                       {Dtype::i16, "std::int16_t"}},
+    .prelude = kernels::scalar.prelude,
+    .prefetch = "__builtin_prefetch({p}, 0, 3);",
+    .kernels = {kernels::scalar.kernels},
+    .accesses = {kernels::scalar.accesses},
+};
+
+}  // namespace morello::isas

@@ -1,0 +1,183 @@
+// How AVX2 registers are filled from memory and stored. A load that widens costs a shuffle
+// (vpmovzx, vpmovsx) beside the load; a broadcast of 32 bits is free with the load.
+#include "target/kernels.h"
+
+namespace morello::kernels {
+
+using enum Access::Kind;
+
+// A row for one element per 32-bit lane.
+static constexpr Access lanes8(Access::Kind kind, std::string_view name, Dtype memory, Dtype reg,
+                               std::string_view implements, std::string_view code, Uops uops) {
+  return {.name = name,
+          .implements = implements,
+          .kind = kind,
+          .memory = memory,
+          .reg = reg,
+          .lanes = 8,
+          .code = code,
+          .uops = uops};
+}
+
+// A row of i16 pairs: two consecutive elements per 32-bit lane.
+static constexpr Access pairs8(Access::Kind kind, std::string_view name, Dtype memory,
+                               std::string_view implements, std::string_view code, Uops uops) {
+  Access a = lanes8(kind, name, memory, Dtype::i16, implements, code, uops);
+  a.group = 2;
+  return a;
+}
+
+// Sixteen packed bf16: even positions in {r0}, odd ones in {r1}. Two cheap operations for 16
+// elements where widening in order takes four; the order is undone by whoever packed the operand.
+// The mask is a constant in a register.
+static constexpr Access kSplitBf16 = {
+    .name = "load_bf16x16",
+    .implements = "(x: bf16[16]): f32[16] = convert(x)",
+    .kind = kVector,
+    .memory = Dtype::bf16,
+    .reg = Dtype::f32,
+    .lanes = 8,
+    .regs = 2,
+    .code =
+        "const __m256i {t} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));\n"
+        "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32({t}, 16));\n"
+        "{r1} = _mm256_castsi256_ps(_mm256_and_si256({t}, _mm256_set1_epi32(-65536)));",
+    .uops = {.alu = 2, .load = 1},
+    .temps = 1};
+
+static constexpr Access kStoreBf16 = {.name = "store_bf16x8",
+                                      .implements = "(x: f32[8]): bf16[8] = convert(x)",
+                                      .kind = kStore,
+                                      .memory = Dtype::bf16,
+                                      .reg = Dtype::f32,
+                                      .lanes = 8,
+                                      .code =
+                                          "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), "
+                                          "f32x8_to_bf16({r0}));",
+                                      .uops = {.alu = 11, .store = 1},
+                                      .temps = 5};
+
+static constexpr Access kAccesses[] = {
+    lanes8(kVector, "load_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_loadu_ps({p});", {.load = 1}),
+    lanes8(kVector, "load_bf16x8", Dtype::bf16, Dtype::f32, "(x: bf16[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32("
+           "_mm_loadu_si128(reinterpret_cast<const __m128i*>({p}))), 16));",
+           {.alu = 2, .load = 1}),
+    kSplitBf16,
+    lanes8(kVector, "load_f16x8", Dtype::f16, Dtype::f32, "(x: f16[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 2, .load = 1}),
+    lanes8(kVector, "load_i32x8_f32", Dtype::i32, Dtype::f32, "(x: i32[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi32_ps(_mm256_loadu_si256("
+           "reinterpret_cast<const __m256i*>({p})));",
+           {.alu = 1, .load = 1}),
+    lanes8(kVector, "load_i16x8_f32", Dtype::i16, Dtype::f32, "(x: i16[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128("
+           "reinterpret_cast<const __m128i*>({p}))));",
+           {.alu = 2, .load = 1}),
+    lanes8(kVector, "load_u8x8_f32", Dtype::u8, Dtype::f32, "(x: u8[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64("
+           "reinterpret_cast<const __m128i*>({p}))));",
+           {.alu = 2, .load = 1}),
+    lanes8(kVector, "load_i8x8_f32", Dtype::i8, Dtype::f32, "(x: i8[8]): f32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64("
+           "reinterpret_cast<const __m128i*>({p}))));",
+           {.alu = 2, .load = 1}),
+
+    lanes8(kVector, "load_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
+           "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
+    lanes8(kVector, "load_i16x8", Dtype::i16, Dtype::i32, "(x: i16[8]): i32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi16_epi32(_mm_loadu_si128("
+           "reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 1, .load = 1}),
+    lanes8(kVector, "load_u8x8", Dtype::u8, Dtype::i32, "(x: u8[8]): i32[8] = convert(x)",
+           "{r0} = _mm256_cvtepu8_epi32(_mm_loadl_epi64("
+           "reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 1, .load = 1}),
+    lanes8(kVector, "load_i8x8", Dtype::i8, Dtype::i32, "(x: i8[8]): i32[8] = convert(x)",
+           "{r0} = _mm256_cvtepi8_epi32(_mm_loadl_epi64("
+           "reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 1, .load = 1}),
+
+    pairs8(kVector, "load_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
+           "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
+    pairs8(kVector, "load_u8x16", Dtype::u8, "(x: u8[16]): i32[16] = convert(x)",
+           "{r0} = _mm256_cvtepu8_epi16(_mm_loadu_si128("
+           "reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 1, .load = 1}),
+    pairs8(kVector, "load_i8x16", Dtype::i8, "(x: i8[16]): i32[16] = convert(x)",
+           "{r0} = _mm256_cvtepi8_epi16(_mm_loadu_si128("
+           "reinterpret_cast<const __m128i*>({p})));",
+           {.alu = 1, .load = 1}),
+
+    lanes8(kBroadcast, "broadcast_f32x8", Dtype::f32, Dtype::f32,
+           "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm256_broadcast_ss({p});", {.load = 1}),
+    lanes8(kBroadcast, "broadcast_bf16x8", Dtype::bf16, Dtype::f32,
+           "(x: bf16[1]): f32[1] = convert(x)",
+           "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_set1_epi16("
+           "static_cast<short>(*({p}))), 16));",
+           {.alu = 2, .load = 1}),
+    lanes8(kBroadcast, "broadcast_f16x8", Dtype::f16, Dtype::f32,
+           "(x: f16[1]): f32[1] = convert(x)",
+           "{r0} = _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(*({p}))));",
+           {.alu = 3, .load = 1}),
+    lanes8(kBroadcast, "broadcast_i32x8", Dtype::i32, Dtype::i32,
+           "(x: i32[1]): i32[1] = convert(x)", "{r0} = _mm256_set1_epi32(*({p}));", {.load = 1}),
+    lanes8(kBroadcast, "broadcast_i16x8", Dtype::i16, Dtype::i32,
+           "(x: i16[1]): i32[1] = convert(x)", "{r0} = _mm256_set1_epi32(*({p}));",
+           {.alu = 2, .load = 1}),
+    lanes8(kBroadcast, "broadcast_u8x8", Dtype::u8, Dtype::i32, "(x: u8[1]): i32[1] = convert(x)",
+           "{r0} = _mm256_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
+    lanes8(kBroadcast, "broadcast_i8x8", Dtype::i8, Dtype::i32, "(x: i8[1]): i32[1] = convert(x)",
+           "{r0} = _mm256_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
+
+    pairs8(kBroadcast, "broadcast_i16x16", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
+           "{r0} = broadcast_i16_pair({p});", {.load = 1}),
+    pairs8(kBroadcast, "broadcast_u8x16", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
+           "{r0} = _mm256_cvtepu8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+    pairs8(kBroadcast, "broadcast_i8x16", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
+           "{r0} = _mm256_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+
+    lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
+           "_mm256_storeu_ps({p}, {r0});", {.store = 1}),
+    kStoreBf16,
+    lanes8(kStore, "store_f16x8", Dtype::f16, Dtype::f32, "(x: f32[8]): f16[8] = convert(x)",
+           "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), _mm256_cvtps_ph({r0}, "
+           "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));",
+           {.alu = 2, .store = 1}),
+    lanes8(kStore, "store_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
+           "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
+    pairs8(kStore, "store_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
+           "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
+};
+
+// f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
+// addition could carry it into infinity.
+static constexpr std::string_view kPrelude = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i broadcast_i16_pair(
+    const std::int16_t* p) noexcept {
+  std::int32_t pair;
+  __builtin_memcpy(&pair, p, sizeof pair);
+  return _mm256_set1_epi32(pair);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m128i broadcast_8bit_pair(const void* p) noexcept {
+  std::int16_t pair;
+  __builtin_memcpy(&pair, p, sizeof pair);
+  return _mm_set1_epi16(pair);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m128i f32x8_to_bf16(__m256 v) noexcept {
+  const __m256i bits = _mm256_castps_si256(v);
+  const __m256i high = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(high, _mm256_set1_epi32(1));
+  const __m256i carried = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  const __m256i quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x40));
+  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+  const __m256i half = _mm256_blendv_epi8(_mm256_srli_epi32(carried, 16), quiet, nan);
+  return _mm_packus_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+)";
+
+constinit const Rows avx2_access = {.kernels = {}, .accesses = kAccesses, .prelude = kPrelude};
+
+}  // namespace morello::kernels

@@ -1,0 +1,74 @@
+// AVX2/FMA arithmetic on 8 floats per register. Work and latency: a core with two 256-bit FMA pipes
+// and a latency of 4 (Skylake, Zen 2 and later; vendors' optimisation manuals).
+#include "target/kernels.h"
+
+namespace morello::kernels {
+
+static constexpr Kernel kKernels[] = {
+    {.name = "fma_f32x8",
+     .implements = "(a: f32[1,1], b: f32[1,8]): f32[1,8] = matmul(a, b)",
+     .lanes = 8,
+     .code = "{c} = _mm256_fmadd_ps({a}, {b}, {c});",
+     .zero = "{c} = _mm256_setzero_ps();",
+     .combine = "{c} = _mm256_add_ps({c}, {a});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "dot_f32x8",
+     .implements = "(a: f32[1,8], b: f32[8,1]): f32[1,1] = matmul(a, b)",
+     .lanes = 8,
+     .lanes_reduce = true,
+     .code = "{c} = _mm256_fmadd_ps({a}, {b}, {c});",
+     .zero = "{c} = _mm256_setzero_ps();",
+     .combine = "{c} = _mm256_add_ps({c}, {a});",
+     .finish = "{s} = hsum_f32x8({c});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "add_f32x8",
+     .implements = "(a: f32[8], b: f32[8]): f32[8] = add(a, b)",
+     .lanes = 8,
+     .code = "{c} = _mm256_add_ps({a}, {b});",
+     .uops = {.alu = 1},
+     .latency = 4},
+    {.name = "mul_f32x8",
+     .implements = "(a: f32[8], b: f32[8]): f32[8] = mul(a, b)",
+     .lanes = 8,
+     .code = "{c} = _mm256_mul_ps({a}, {b});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "copy_f32x8",
+     .implements = "(a: f32[8]): f32[8] = convert(a)",
+     .lanes = 8,
+     .code = "{c} = {a};",
+     .uops = {},
+     .latency = 0},
+    {.name = "sum_f32x8",
+     .implements = "(a: f32[1,8]): f32[8] = reduce_sum(a, axis=0)",
+     .lanes = 8,
+     .code = "{c} = _mm256_add_ps({c}, {a});",
+     .zero = "{c} = _mm256_setzero_ps();",
+     .combine = "{c} = _mm256_add_ps({c}, {a});",
+     .uops = {.alu = 1},
+     .latency = 4},
+    {.name = "hsum_f32x8",
+     .implements = "(a: f32[8]): f32 = reduce_sum(a, axis=0)",
+     .lanes = 8,
+     .lanes_reduce = true,
+     .code = "{c} = _mm256_add_ps({c}, {a});",
+     .zero = "{c} = _mm256_setzero_ps();",
+     .combine = "{c} = _mm256_add_ps({c}, {a});",
+     .finish = "{s} = hsum_f32x8({c});",
+     .uops = {.alu = 1},
+     .latency = 4},
+};
+
+static constexpr std::string_view kPrelude = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline float hsum_f32x8(__m256 v) noexcept {
+  const __m128 q = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  const __m128 d = _mm_add_ps(q, _mm_movehl_ps(q, q));
+  return _mm_cvtss_f32(_mm_add_ss(d, _mm_movehdup_ps(d)));
+}
+)";
+
+constinit const Rows avx2_f32 = {.kernels = kKernels, .accesses = {}, .prelude = kPrelude};
+
+}  // namespace morello::kernels

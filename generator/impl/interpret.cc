@@ -1,0 +1,245 @@
+// The oracle for rewrites: runs an Impl the way generated code does, with one buffer per tensor and
+// per copy and with a base offset per operand that loops advance, and trusts nothing. Arithmetic is
+// double, so it says whether the right elements meet, not how they are rounded.
+
+#include <algorithm>
+#include <cmath>
+
+#include "impl/impl.h"
+#include "impl/text.h"
+
+namespace morello {
+namespace {
+
+struct Buffer {
+  std::string name;
+  std::vector<double> values;
+  std::vector<char> written;
+
+  Buffer(std::string label, i64 elements, bool defined)
+      : name(std::move(label)), values(elements, 0.0), written(elements, defined) {}
+  void check(i64 at) const {
+    MORELLO_CHECK(at >= 0 && at < static_cast<i64>(values.size()), "{}[{}] of {} elements", name,
+                  at, values.size());
+  }
+  double read(i64 at) const {
+    check(at);
+    MORELLO_CHECK(written[at], "{}[{}] is read and was never written", name, at);
+    return values[at];
+  }
+  void write(i64 at, double value) {
+    check(at);
+    values[at] = value;
+    written[at] = true;
+  }
+};
+
+// The part of an operand that a Spec is about: index 0 of every dim lies at `base`.
+struct View {
+  Buffer* buffer = nullptr;
+  AddressMap map;
+  i64 base = 0;
+
+  double read(const Extents& index) const { return buffer->read(base + map.offset(index)); }
+  void write(const Extents& index, double value) const {
+    buffer->write(base + map.offset(index), value);
+  }
+};
+using Views = std::array<View, kMaxOperands>;
+
+constexpr int kAllDims = (1 << kMaxDims) - 1;
+
+// Calls f(index) for every index below `extent` in the dims of the set, starting from `index`.
+template <class F>
+void for_each(const Extents& extent, int dims, Extents index, const F& f) {
+  auto nest = [&](auto& self, int d) -> void {
+    if (d == kMaxDims) return f(index);
+    const i64 end = dims >> d & 1 ? extent[d] : 1;
+    const i64 start = index[d];
+    for (i64 i = 0; i < end; ++i) {
+      index[d] = start + i;
+      self(self, d + 1);
+    }
+    index[d] = start;
+  };
+  nest(nest, 0);
+}
+
+class Interpreter {
+ public:
+  explicit Interpreter(const Problem& p) : p_(p), c_(*p.computation) {
+    for (size_t d = 0; d < c_.dims.size(); ++d)
+      if (c_.dims[d].reduction) reductions_ |= 1 << d;
+  }
+
+  std::vector<double> program(const Impl& impl, const std::vector<std::vector<double>>& inputs);
+
+ private:
+  void node(const Spec& spec, const Impl& impl, const Views& views) {
+    std::visit([&](const auto& n) { run(spec, impl, n, views); }, impl.node);
+  }
+  void run(const Spec& spec, const Impl& impl, const Loop& n, const Views& views);
+  void run(const Spec& spec, const Impl& impl, const Move& n, const Views& views);
+  void run(const Spec& spec, const Impl& impl, const Block& n, const Views& views);
+  void run(const Spec& spec, const Impl& impl, const Call& n, const Views& views);
+  void run(const Spec&, const Impl& impl, const Hole&, const Views&) {
+    MORELLO_CHECK(false, "undecided: {}", headline(p_, impl));
+  }
+  void leaf(const Spec& spec, const Views& views);
+  double body(const Extents& index, const Views& views);
+
+  int touched(int operand) const {
+    int dims = 0;
+    for (size_t d = 0; d < c_.dims.size(); ++d)
+      if (touches(c_.operands[operand], static_cast<int>(d))) dims |= 1 << d;
+    return dims;
+  }
+  // Row-major position of an operand's element in the dense values the caller knows.
+  i64 dense(int operand, const Extents& index) const {
+    const Operand& o = c_.operands[operand];
+    i64 at = 0;
+    for (size_t a = 0; a < o.shape.size(); ++a) {
+      i64 i = 0;
+      for (const AxisTerm& t : o.axes[a]) i += t.coefficient * index[t.dim];
+      at = at * o.shape[a] + i;
+    }
+    return at;
+  }
+
+  const Problem& p_;
+  const Computation& c_;
+  int reductions_ = 0;         // set of dims
+  std::vector<double> stack_;  // of body(), empty between calls
+};
+
+// Steps of a parallel loop run backwards: a program whose steps need each other shows it.
+void Interpreter::run(const Spec& spec, const Impl& impl, const Loop& n, const Views& views) {
+  struct Step {
+    const Child* child;
+    i64 at;
+  };
+  const std::vector<Child> parts = children(p_, spec, impl);
+  std::vector<Step> steps;
+  for (const Child& part : parts)
+    for (i64 i = 0; i < part.times; ++i) steps.push_back({&part, static_cast<i64>(steps.size())});
+  if (n.parallel) std::reverse(steps.begin(), steps.end());
+  for (const Step& step : steps) {
+    Views tile = views;
+    for (View& v : tile)
+      if (v.map.touches(n.dim)) v.base += step.at * v.map.advance(n.dim, n.tile);
+    node(step.child->spec, *step.child->impl, tile);
+  }
+}
+
+void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const Views& views) {
+  const Child child = children(p_, spec, impl)[0];
+  if (!n.copy) return node(child.spec, *child.impl, views);
+
+  const bool output = n.operand == c_.inputs();
+  const bool filled = !output || spec.accumulate;
+  const View& from = views[n.operand];
+  const AddressMap map = p_.family.packed[n.operand].address(spec.extent);
+  Buffer buffer("copy of " + operand_label(c_, n.operand), map.elements, filled);
+  const View copy{&buffer, map, 0};
+  const int dims = touched(n.operand);
+  if (filled)
+    for_each(spec.extent, dims, {}, [&](const Extents& x) { copy.write(x, from.read(x)); });
+  Views inside = views;
+  inside[n.operand] = copy;
+  node(child.spec, *child.impl, inside);
+  if (output)
+    for_each(spec.extent, dims, {}, [&](const Extents& x) { from.write(x, copy.read(x)); });
+}
+
+void Interpreter::run(const Spec& spec, const Impl& impl, const Block&, const Views& views) {
+  for (const Child& part : children(p_, spec, impl)) node(part.spec, *part.impl, views);
+}
+
+void Interpreter::run(const Spec& spec, const Impl&, const Call& n, const Views& views) {
+  if (n.kind == Call::Kind::kLeaf) return leaf(spec, views);
+  const View& out = views[c_.inputs()];
+  for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) { out.write(x, 0.0); });
+}
+
+void Interpreter::leaf(const Spec& spec, const Views& views) {
+  const View& out = views[c_.inputs()];
+  for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) {
+    double sum = spec.accumulate ? out.read(x) : 0.0;
+    for_each(spec.extent, reductions_, x, [&](const Extents& point) { sum += body(point, views); });
+    out.write(x, sum);
+  });
+}
+
+double Interpreter::body(const Extents& index, const Views& views) {
+  const auto pop = [&] {
+    const double top = stack_.back();
+    stack_.pop_back();
+    return top;
+  };
+  for (BodyOp op : c_.body) {
+    switch (op) {
+      case BodyOp::kIn0:
+        stack_.push_back(views[0].read(index));
+        break;
+      case BodyOp::kIn1:
+        stack_.push_back(views[1].read(index));
+        break;
+      case BodyOp::kAdd:
+        stack_.push_back(pop() + pop());
+        break;
+      case BodyOp::kMul:
+        stack_.push_back(pop() * pop());
+        break;
+    }
+  }
+  return pop();
+}
+
+// The value an integer type of this width holds after wrapping.
+double wrap(double value, Dtype t) {
+  if (is_float(t)) return value;
+  const double modulus = std::ldexp(1.0, 8 * bytes(t));
+  const double low = value - modulus * std::floor(value / modulus);
+  return t != Dtype::u8 && low >= modulus / 2 ? low - modulus : low;
+}
+
+std::vector<double> Interpreter::program(const Impl& impl,
+                                         const std::vector<std::vector<double>>& inputs) {
+  const Spec root = p_.root();
+  const int out = c_.inputs();
+  std::vector<Buffer> buffers;
+  Views views;
+  for (int o = 0; o <= out; ++o) {
+    views[o].map = p_.root_address(o);
+    // The packer of a packed operand writes the padding too; the user's own padding is his.
+    const bool padded = c_.operands[o].packed;
+    buffers.emplace_back(operand_label(c_, o), views[o].map.elements, padded);
+  }
+  for (int o = 0; o <= out; ++o) {
+    views[o].buffer = &buffers[o];
+    if (o == out) break;
+    for_each(root.extent, touched(o), {},
+             [&](const Extents& x) { views[o].write(x, inputs[o].at(dense(o, x))); });
+  }
+  node(root, impl, views);
+
+  i64 elements = 1;
+  for (i64 n : c_.output().shape) elements *= n;
+  std::vector<double> result(elements, 0.0);
+  for_each(root.extent, touched(out), {}, [&](const Extents& x) {
+    result.at(dense(out, x)) = wrap(views[out].read(x), c_.output().dtype);
+  });
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> interpret(const Problem& p, const Impl& impl,
+                              const std::vector<std::vector<double>>& inputs) {
+  const std::string why = verify(p, p.root(), impl);
+  MORELLO_CHECK(why.empty(), "{}\n{}", why, print(p, impl));
+  MORELLO_CHECK(inputs.size() == static_cast<size_t>(p.computation->inputs()));
+  return Interpreter(p).program(impl, inputs);
+}
+
+}  // namespace morello

@@ -1,0 +1,227 @@
+// The legality rules of Impl, one function per node. A message starts with the line of the node it
+// is about.
+
+#include "impl/impl.h"
+#include "impl/text.h"
+
+namespace morello {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Problem& p) : p_(p), c_(*p.computation), f_(p.family) {
+    for (size_t o = 0; o < c_.operands.size(); ++o)
+      root_.push_back(p.root_address(static_cast<int>(o)));
+  }
+
+  // What is wrong below this node, or "".
+  std::string node(const Spec& spec, const Impl& impl) const {
+    std::string why = spec_problem(spec);
+    if (why.empty()) why = std::visit([&](const auto& n) { return problem(spec, n); }, impl.node);
+    if (!why.empty()) return headline(p_, impl) + ": " + why;
+    for (const Child& child : children(p_, spec, impl)) {
+      if (is_fill(*child.impl)) continue;  // only ever the first part of a checked Block
+      if (std::string below = node(child.spec, *child.impl); !below.empty()) return below;
+    }
+    return "";
+  }
+
+ private:
+  std::string spec_problem(const Spec& spec) const;
+  std::string problem(const Spec& spec, const Loop& n) const;
+  std::string problem(const Spec& spec, const Move& n) const;
+  std::string problem(const Spec& spec, const Block& n) const;
+  std::string problem(const Spec& spec, const Call& n) const;
+  std::string problem(const Spec& spec, const Hole& n) const;
+  std::string loop_children_problem(const Spec& spec, const Loop& n) const;
+  std::string block_problem(const Spec& spec, const Loop& n) const;
+  std::string leaf_extent_problem(const Spec& spec) const;
+  std::string load_problem(const Spec& spec, int operand) const;
+  std::string reduction_step_problem(const Spec& spec, int operand) const;
+
+  static bool is_fill(const Impl& impl) {
+    const Call* call = std::get_if<Call>(&impl.node);
+    return call && call->kind == Call::Kind::kFill;
+  }
+  bool packable(int operand) const { return !f_.packed[operand].digits.empty(); }
+  std::string label(int operand) const { return operand_label(c_, operand); }
+  // Where the operand of this Spec lies, up to a constant offset.
+  AddressMap address(const Spec& spec, int operand) const {
+    return spec.place[operand].packed ? f_.packed[operand].address(spec.extent) : root_[operand];
+  }
+
+  const Problem& p_;
+  const Computation& c_;
+  const Family& f_;
+  std::vector<AddressMap> root_;
+};
+
+// Steps along `dim` must be multiples of this: the digits of one dim chain, so that the largest
+// block is a multiple of the others.
+i64 largest_block(const AddressMap& map, int dim) {
+  i64 block = 1;
+  for (const AddressTerm& t : map.terms)
+    if (t.dim == dim) block = std::max(block, t.mod == 0 ? t.div : t.div * t.mod);
+  return block;
+}
+
+std::string Verifier::spec_problem(const Spec& spec) const {
+  const int out = c_.inputs();
+  if (!spec.accumulate) return "";
+  if (c_.combine != Combine::kSum) return "only a sum accumulates";
+  if (c_.output().dtype != c_.compute && !spec.place[out].packed)
+    return fmt::format("{} is {} here and sums are {}: only a copy of it accumulates", label(out),
+                       name(c_.output().dtype), name(c_.compute));
+  return "";
+}
+
+std::string Verifier::problem(const Spec& spec, const Loop& n) const {
+  const Dim& dim = c_.dims[n.dim];
+  if (n.tile < 1 || n.tile >= spec.extent[n.dim])
+    return fmt::format("the tile must be at least 1 and less than the extent {}",
+                       spec.extent[n.dim]);
+  if (n.parallel && dim.reduction)
+    return fmt::format("{} is a reduction: its steps depend on each other", dim.name);
+  if (n.parallel && spec.threads <= 1) return "there is one thread here";
+  if (std::string why = loop_children_problem(spec, n); !why.empty()) return why;
+  return block_problem(spec, n);
+}
+
+std::string Verifier::loop_children_problem(const Spec& spec, const Loop& n) const {
+  const i64 extent = spec.extent[n.dim];
+  const bool peeled = c_.dims[n.dim].reduction && !spec.accumulate;
+  const i64 steps = extent / n.tile - peeled;
+  const i64 remainder = extent % n.tile;
+  struct Part {
+    const char* name;
+    bool given, wanted;
+  };
+  for (const Part& part :
+       {Part{"first", n.first != nullptr, peeled}, Part{"body", n.body != nullptr, steps > 0},
+        Part{"rest", n.rest != nullptr, remainder > 0}}) {
+    if (part.given == part.wanted) continue;
+    return fmt::format("{} `{}`: {} steps of {} leave {}{}", part.given ? "needs no" : "lacks",
+                       part.name, extent / n.tile, n.tile, remainder,
+                       !c_.dims[n.dim].reduction ? ""
+                       : spec.accumulate         ? ", accumulating"
+                                                 : ", the first does not accumulate");
+  }
+  return "";
+}
+
+std::string Verifier::block_problem(const Spec& spec, const Loop& n) const {
+  for (size_t o = 0; o < c_.operands.size(); ++o) {
+    const int operand = static_cast<int>(o);
+    const i64 block = largest_block(address(spec, operand), n.dim);
+    if (n.tile % block != 0)
+      return fmt::format("the tile is no multiple of the blocks of {} in {}", block,
+                         label(operand));
+  }
+  return "";
+}
+
+std::string Verifier::problem(const Spec& spec, const Move& n) const {
+  const Place& place = spec.place[n.operand];
+  if (!n.body) return "lacks a child";
+  if (n.level < kL1 || n.level > kL3) return "moves go to L1, L2 or L3";
+  if (n.level >= place.level)
+    return fmt::format("{} is at {} already", label(n.operand), level_name(place.level));
+  if (n.level > spec.nearest)
+    return fmt::format("a move to {} was made already and moves go downwards only",
+                       level_name(spec.nearest));
+  if (n.copy && place.packed) return fmt::format("{} is packed already", label(n.operand));
+  if (n.copy && !packable(n.operand))
+    return fmt::format("the family has no packed order for {}", label(n.operand));
+  return "";
+}
+
+std::string Verifier::problem(const Spec& spec, const Block& n) const {
+  if (spec.accumulate) return "the output has a value already: nothing to fill";
+  if (c_.combine != Combine::kSum) return "only a sum can be added to a filled output";
+  if (n.parts.size() != 2 || !n.parts[0] || !n.parts[1] || !is_fill(*n.parts[0]) ||
+      is_fill(*n.parts[1]))
+    return "the parts are `fill` and what adds to it";
+  return "";
+}
+
+std::string Verifier::problem(const Spec& spec, const Hole& n) const {
+  if (n.spec == spec) return "";
+  return fmt::format("stands where the Spec is {}", str(spec, c_));
+}
+
+std::string Verifier::problem(const Spec& spec, const Call& n) const {
+  if (n.kind == Call::Kind::kFill) return "computes nothing: it belongs at the head of a block";
+  if (f_.registers > f_.isa->vector_registers)
+    return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
+                       f_.isa->vector_registers);
+  if (n.ahead_operand >= c_.inputs()) return "only inputs are prefetched";
+  if ((n.ahead_operand < 0) != (n.ahead_bytes == 0) || n.ahead_bytes < 0)
+    return "the distance of a prefetch is at least one byte";
+  if (std::string why = leaf_extent_problem(spec); !why.empty()) return why;
+  for (size_t o = 0; o < c_.operands.size(); ++o) {
+    const int operand = static_cast<int>(o);
+    std::string why = operand < c_.inputs() ? load_problem(spec, operand) : "";
+    if (why.empty()) why = reduction_step_problem(spec, operand);
+    if (!why.empty()) return why;
+  }
+  const int out = c_.inputs();
+  const Dtype stored = p_.place_dtype(out, spec.place[out].packed);
+  if (store_access(f_, c_, spec.place[out].packed)->memory != stored)
+    return fmt::format("the family cannot store {} as {}", label(out), name(stored));
+  return "";
+}
+
+std::string Verifier::leaf_extent_problem(const Spec& spec) const {
+  for (size_t d = 0; d < c_.dims.size(); ++d)
+    if (!c_.dims[d].reduction && spec.extent[d] > f_.quantum[d])
+      return fmt::format("{} is {} here and the leaf takes {}", c_.dims[d].name, spec.extent[d],
+                         f_.quantum[d]);
+  return "";
+}
+
+// An input that was not packed must lie in memory as the leaf's access wants it. loads_given()
+// decides; what follows only finds the words.
+std::string Verifier::load_problem(const Spec& spec, int operand) const {
+  const Access& access = *f_.loads[operand];
+  const Operand& o = c_.operands[operand];
+  if (spec.place[operand].packed)
+    return packable(operand) ? "" : o.name + " is packed and the family has no order for it";
+  if (access.kind == Access::Kind::kVector && f_.lane >= 0) {
+    const i64 neighbours = access.lanes * access.regs * access.group;
+    for (const AddressTerm& t : root_[operand].terms)
+      if (t.dim == f_.lane && t.div == 1 && t.mod > 1 && t.mod % neighbours != 0)
+        return fmt::format("{} must be copied: {} reads {} neighbours and its blocks have {}",
+                           o.name, access.name, neighbours, t.mod);
+  }
+  if (loads_given(f_, c_, operand)) return "";
+  std::string why = "it is to be packed";
+  if (o.dtype != access.memory)
+    why = fmt::format("it is {} and {} reads {}", name(o.dtype), access.name, name(access.memory));
+  else if (f_.lane >= 0 && access.kind == Access::Kind::kVector &&
+           root_[operand].unit_stride(f_.lane) != 1)
+    why = fmt::format("{} reads neighbours along {} and they are {} apart", access.name,
+                      c_.dims[f_.lane].name, root_[operand].unit_stride(f_.lane));
+  else if (access.regs != 1 || access.group != 1)
+    why = fmt::format("{} reads a packed order", access.name);
+  return fmt::format("{} must be copied: {}", o.name, why);
+}
+
+// The leaf walks along a reduction in steps of its quantum.
+std::string Verifier::reduction_step_problem(const Spec& spec, int operand) const {
+  const AddressMap map = address(spec, operand);
+  for (size_t d = 0; d < c_.dims.size(); ++d) {
+    const i64 block = largest_block(map, static_cast<int>(d));
+    if (c_.dims[d].reduction && f_.quantum[d] % block != 0 && spec.extent[d] > block)
+      return fmt::format("the leaf takes {} in steps of {}, across the blocks of {} in {}",
+                         c_.dims[d].name, f_.quantum[d], block, label(operand));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string verify(const Problem& p, const Spec& spec, const Impl& impl) {
+  return Verifier(p).node(spec, impl);
+}
+
+}  // namespace morello

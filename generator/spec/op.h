@@ -11,9 +11,9 @@
 namespace morello {
 
 struct OpCall {
-  std::span<const Param> args;              // in call order
-  std::span<const Attribute> attributes;    // checked against OpDef::attributes already
-  Dtype result;                             // the dtype the user wrote after ':'
+  std::span<const Param> args;            // in call order
+  std::span<const Attribute> attributes;  // checked against OpDef::attributes already
+  Dtype result;                           // the dtype the user wrote after ':'
   std::optional<i64> attribute(std::string_view name) const;
 };
 

@@ -1,0 +1,146 @@
+#include "spec/build.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace morello {
+
+Operand make_operand(const Param& p, std::span<const int> dims) {
+  Operand o{.name = p.name,
+            .dtype = p.dtype,
+            .shape = p.shape,
+            .axes = {},
+            .layout = p.layout,
+            .packed = p.packed};
+  for (const int d : dims) o.axes.push_back({{d, 1}});
+  return o;
+}
+
+Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims) {
+  Param result{.name = "out",
+               .dtype = dtype,
+               .shape = {},
+               .layout = Layout::row(static_cast<int>(dims.size())),
+               .packed = false};
+  for (const int d : dims) result.shape.push_back(c.dims[d].extent);
+  return make_operand(result, dims);
+}
+
+std::string shape_text(std::span<const i64> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ","));
+}
+
+std::string numbered(std::string_view letter, int i) { return fmt::format("{}{}", letter, i); }
+
+Result<Computation> elementwise(std::string_view name, const OpCall& call, Body body) {
+  const Param& first = call.args[0];
+  for (const Param& p : call.args)
+    if (p.shape != first.shape)
+      return error(fmt::format("{} needs operands of one shape; got {} and {}", name,
+                               shape_text(first.shape), shape_text(p.shape)));
+  Computation c{.dims = {},
+                .operands = {},
+                .body = std::move(body),
+                .combine = Combine::kNone,
+                .compute = accumulator(call.result)};
+  for (size_t i = 0; i < first.shape.size(); ++i)
+    c.dims.push_back({numbered("i", static_cast<int>(i)), first.shape[i], false});
+  std::vector<int> dims(c.dims.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  for (const Param& p : call.args) c.operands.push_back(make_operand(p, dims));
+  c.operands.push_back(make_output(c, call.result, dims));
+  return c;
+}
+
+Result<Computation> binary_elementwise(std::string_view name, const OpCall& call, Body body) {
+  const Dtype a = call.args[0].dtype, b = call.args[1].dtype;
+  const bool known = is_float(a) || a == Dtype::i32;
+  if (a != b || !known || (call.result != a && call.result != Dtype::f32))
+    return error(
+        fmt::format("{} of {} and {} to {} is not supported; allowed: two operands of one "
+                    "type among f32, bf16, f16, i32, to the same type or f32",
+                    name, morello::name(a), morello::name(b), morello::name(call.result)));
+  return elementwise(name, call, std::move(body));
+}
+
+// The axis of `o` that dim d alone indexes, if d occurs nowhere else; else -1.
+static int plain_axis(const Operand& o, int d) {
+  int found = -1;
+  for (size_t axis = 0; axis < o.axes.size(); ++axis)
+    for (const AxisTerm& term : o.axes[axis]) {
+      if (term.dim != d) continue;
+      if (found >= 0 || o.axes[axis].size() != 1 || term.coefficient != 1) return -1;
+      found = static_cast<int>(axis);
+    }
+  return found;
+}
+
+// Whether axis + 1 varies just inside axis in memory, both undivided.
+static bool contiguous(const Operand& o, int axis) {
+  if (o.packed) return true;  // given to the packer in row order
+  const std::vector<Digit>& digits = o.layout.digits;
+  for (size_t i = 0; i + 1 < digits.size(); ++i)
+    if (digits[i] == Digit{axis, 1, 0} && digits[i + 1] == Digit{axis + 1, 1, 0}) return true;
+  return false;
+}
+
+static bool can_merge(const Computation& c, int d) {
+  if (c.dims[d].reduction != c.dims[d + 1].reduction) return false;
+  return std::all_of(c.operands.begin(), c.operands.end(), [&](const Operand& o) {
+    if (!touches(o, d) && !touches(o, d + 1)) return true;
+    const int outer = plain_axis(o, d), inner = plain_axis(o, d + 1);
+    return outer >= 0 && inner == outer + 1 && contiguous(o, outer);
+  });
+}
+
+static void merge_axes(Operand& o, int axis) {
+  o.shape[axis + 1] *= o.shape[axis];
+  o.shape.erase(o.shape.begin() + axis);
+  o.axes.erase(o.axes.begin() + axis);
+  if (o.packed) {
+    o.layout = Layout::row(static_cast<int>(o.shape.size()));
+    return;
+  }
+  std::erase(o.layout.digits, Digit{axis, 1, 0});
+  for (Digit& digit : o.layout.digits)
+    if (digit.axis > axis) --digit.axis;
+}
+
+// Dims d and d + 1 become one, with the name of the inner one.
+static void merge(Computation& c, int d) {
+  for (Operand& o : c.operands) {
+    if (touches(o, d)) merge_axes(o, plain_axis(o, d));
+    for (AxisMap& axis : o.axes)
+      for (AxisTerm& term : axis)
+        if (term.dim > d) --term.dim;
+  }
+  c.dims[d + 1].extent *= c.dims[d].extent;
+  c.dims.erase(c.dims.begin() + d);
+}
+
+// b1, m0, n0 -> b, m, n; i0, i2 -> i0, i1.
+static void renumber(std::vector<Dim>& dims) {
+  const auto letter = [](const std::string& name) {
+    return name.substr(0, name.find_first_of("0123456789"));
+  };
+  std::map<std::string, int> count, next;
+  for (const Dim& d : dims) ++count[letter(d.name)];
+  for (Dim& d : dims) {
+    const std::string l = letter(d.name);
+    d.name = count[l] == 1 ? l : numbered(l, next[l]++);
+  }
+}
+
+Computation collapse(Computation c) {
+  for (int d = 0; d + 1 < static_cast<int>(c.dims.size());) {
+    if (can_merge(c, d))
+      merge(c, d);
+    else
+      ++d;
+  }
+  renumber(c.dims);
+  return c;
+}
+
+}  // namespace morello

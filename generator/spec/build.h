@@ -1,0 +1,37 @@
+// What the operators of spec/ops/ share: building Computations, and making them smaller.
+#pragma once
+
+#include <string>
+
+#include "spec/op.h"
+
+namespace morello {
+
+// An operand for `p` with one dim per axis: axis i is indexed by dims[i].
+Operand make_operand(const Param& p, std::span<const int> dims);
+
+// The result, in row layout: its shape is the extents of `dims`.
+Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims);
+
+// "[2,3,4]"
+std::string shape_text(std::span<const i64> shape);
+
+// "b0", "b1": dims are numbered here; collapse() removes numbers nobody needs.
+std::string numbered(std::string_view letter, int i);
+
+// out[i0,i1,..] = body(a[i0,i1,..], ...) for arguments of one shape; `name` is for the message.
+Result<Computation> elementwise(std::string_view name, const OpCall& call, Body body);
+
+// add and mul: two operands of one type among f32, bf16, f16, i32; the result has it or is f32.
+Result<Computation> binary_elementwise(std::string_view name, const OpCall& call, Body body);
+
+// The same computation with as few dims as possible: two neighbouring dims become one where every
+// operand that uses one of them walks through both as if they were one (adjacent axes, adjacent in
+// memory). Loops become longer and the search smaller. The dense row-major sequence of every
+// operand's values is unchanged. Examples, everything in row layout:
+//   add of [2,3,4]            i=24
+//   reduce_sum, axis 2 of 5   i0 (two axes), i1 (two axes), k
+//   matmul [b,m,k] x [k,n]    m (b*m), n, k
+Computation collapse(Computation c);
+
+}  // namespace morello

@@ -1,0 +1,73 @@
+// matmul: out[..., m, n] = sum over k of a[..., m, k] * b[..., k, n]
+//
+// Leading dimensions are batch dimensions: equal in both operands, or missing in one of them, which
+// then is the same for all. (A dimension of 1 is not stretched: it would hide mistakes in shapes.)
+
+#include <algorithm>
+
+#include "spec/build.h"
+
+namespace morello::ops {
+
+static bool supported(Dtype a, Dtype b, Dtype result) {
+  const auto wide = [](Dtype t) { return t == Dtype::f32 || t == Dtype::bf16; };
+  if (wide(a) && wide(b)) return wide(result);
+  return a == Dtype::u8 && b == Dtype::i8 && result == Dtype::i32;
+}
+
+static std::string shape_problem(std::span<const i64> a, std::span<const i64> b) {
+  const std::string got = fmt::format("got {} and {}", shape_text(a), shape_text(b));
+  if (a.size() < 2 || b.size() < 2) return "matmul needs operands of rank 2 or more; " + got;
+  if (a[a.size() - 1] != b[b.size() - 2])
+    return fmt::format(
+        "the last dimension of a ({}) must equal the last but one of b ({}) in matmul; {}",
+        a[a.size() - 1], b[b.size() - 2], got);
+  const size_t batch = std::min(a.size(), b.size()) - 2;
+  const auto a_end = a.end() - 2, b_end = b.end() - 2;
+  if (!std::equal(a_end - batch, a_end, b_end - batch))
+    return "the leading (batch) dimensions must be equal, or missing in one operand, in matmul; " +
+           got;
+  return "";
+}
+
+static Result<Computation> build(const OpCall& call) {
+  const Param &a = call.args[0], &b = call.args[1];
+  std::string problem = shape_problem(a.shape, b.shape);
+  if (!problem.empty()) return error(std::move(problem));
+  if (!supported(a.dtype, b.dtype, call.result))
+    return error(
+        fmt::format("matmul of {} and {} to {} is not supported; allowed: f32 or bf16 with "
+                    "f32 or bf16, to f32 or bf16; u8 with i8, to i32",
+                    name(a.dtype), name(b.dtype), name(call.result)));
+  Computation c{.dims = {},
+                .operands = {},
+                .body = {BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul},
+                .combine = Combine::kSum,
+                .compute = accumulator(a.dtype)};
+  const std::vector<i64>& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
+  const int batch = static_cast<int>(longer.size()) - 2;
+  const int m = batch, n = batch + 1, k = batch + 2;
+  for (int i = 0; i < batch; ++i) c.dims.push_back({numbered("b", i), longer[i], false});
+  c.dims.push_back({"m", a.shape[a.shape.size() - 2], false});
+  c.dims.push_back({"n", b.shape.back(), false});
+  c.dims.push_back({"k", a.shape.back(), true});
+  // The batch dims an operand of this rank has (the innermost ones), then its own two.
+  const auto dims = [&](size_t rank, int row, int column) {
+    std::vector<int> d;
+    for (int i = batch - (static_cast<int>(rank) - 2); i < batch; ++i) d.push_back(i);
+    d.insert(d.end(), {row, column});
+    return d;
+  };
+  c.operands = {make_operand(a, dims(a.shape.size(), m, k)),
+                make_operand(b, dims(b.shape.size(), k, n)),
+                make_output(c, call.result, dims(longer.size(), m, n))};
+  return c;
+}
+
+extern const OpDef matmul = {.name = "matmul",
+                             .arity = 2,
+                             .usage = "matmul(a[..., m, k], b[..., k, n])",
+                             .attributes = {},
+                             .build = build};
+
+}  // namespace morello::ops

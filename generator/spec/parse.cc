@@ -1,0 +1,326 @@
+// Text -> KernelSyntax, by recursive descent; then check() gives it a meaning.
+//
+// A method returns false after it has put the first error into error_. Nothing recurses on the
+// text: nested operators are refused where they begin.
+
+#include <algorithm>
+#include <charconv>
+
+#include "spec/names.h"
+#include "spec/op.h"
+#include "spec/sizes.h"
+#include "spec/syntax.h"
+
+namespace morello {
+
+std::string suggestion(std::string_view given, const std::vector<std::string>& allowed) {
+  const std::string word = nearest(given, allowed);
+  return word.empty() ? "" : fmt::format("; did you mean `{}`?", word);
+}
+
+namespace {
+
+constexpr std::string_view kExample = "(a: f32[4,8], b: f32[8,16]): f32 = matmul(a, b)";
+
+std::string operator_names() {
+  std::string out;
+  for (const OpDef* op : op_table()) out += (out.empty() ? "" : ", ") + std::string(op->name);
+  return out;
+}
+
+class Parser {
+ public:
+  explicit Parser(const Source& source) : source_(source), tokens_(tokenize(source.text)) {}
+
+  bool kernel(KernelSyntax& out);
+  bool end_of_text();
+  bool at_end() const { return peek().kind == Token::Kind::kEnd; }
+  const Token& peek(size_t ahead = 0) const {
+    return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
+  }
+  bool fail(const Token& at, std::string message);
+  const Diagnostic& error() const { return error_; }
+
+ private:
+  Token take() { return tokens_[next_ + 1 < tokens_.size() ? next_++ : next_]; }
+  bool is(char c, size_t ahead = 0) const {
+    const Token& t = peek(ahead);
+    return t.kind == Token::Kind::kPunctuation && t.text[0] == c;
+  }
+  bool is_name(size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::kName; }
+  bool is_number(size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::kNumber; }
+  bool is_operator() const { return is('+') || is('*') || is('-') || is('/'); }
+  bool take_if(char c) { return is(c) && (take(), true); }
+
+  // Refuses the next token: "expected ...; got `x`".
+  bool expected(std::string_view what) {
+    return fail(peek(), fmt::format("expected {}; got {}", what, describe(peek())));
+  }
+  bool expect(char c, std::string_view what) { return take_if(c) || expected(what); }
+
+  bool declared_name(std::string_view of, Token& out);
+  bool params(std::vector<TensorSyntax>& out);
+  bool param(TensorSyntax& out);
+  bool dtype(TensorSyntax& out);
+  bool shape(std::vector<i64>& out);
+  bool dim(i64& out);
+  bool number(i64 least, std::string_view what, i64& out);
+  bool layout(LayoutSyntax& out);
+  bool order(std::vector<Digit>& out);
+  bool digit(Digit& out);
+  bool expr(KernelSyntax& out);
+  bool sugar(KernelSyntax& out);
+  bool call(KernelSyntax& out);
+  bool argument(KernelSyntax& out);
+  bool operand_problem(const std::string& outer);
+  bool composed(const Token& at, const std::string& got);
+
+  const Source& source_;
+  std::vector<Token> tokens_;
+  size_t next_ = 0;
+  Diagnostic error_;
+};
+
+bool Parser::fail(const Token& at, std::string message) {
+  if (at.kind == Token::Kind::kBad)
+    message = fmt::format(
+        "unexpected {}; outside comments a spec is made of letters, digits and "
+        "( ) [ ] : , = + * / %",
+        describe(at));
+  error_ = source_.error(at, std::move(message));
+  return false;
+}
+
+bool Parser::kernel(KernelSyntax& out) {
+  if (!is_name() && !is('(')) return expected(fmt::format("a kernel, such as {}", kExample));
+  if (is_name() && !declared_name("kernel", out.name)) return false;
+  if (!expect('(', "`(` and the parameters")) return false;
+  if (!params(out.params)) return false;
+  if (!expect(':', "`:` and the type of the result")) return false;
+  if (!dtype(out.result)) return false;
+  if (is('[') && !shape(out.result.shape)) return false;
+  if (!layout(out.result.layout)) return false;
+  if (!expect('=', "`=` and an operator")) return false;
+  return expr(out);
+}
+
+bool Parser::end_of_text() {
+  if (at_end()) return true;
+  return fail(peek(), fmt::format("unexpected {} after the end of the kernel", describe(peek())));
+}
+
+bool Parser::declared_name(std::string_view of, Token& out) {
+  out = take();
+  const std::string problem = name_problem(out.text);
+  if (problem.empty()) return true;
+  return fail(out, fmt::format("`{}` cannot be the name of a {}: {}", out.text, of, problem));
+}
+
+bool Parser::params(std::vector<TensorSyntax>& out) {
+  if (is(')')) return fail(peek(), "a kernel has at least one parameter");
+  do {
+    if (!param(out.emplace_back())) return false;
+  } while (take_if(','));
+  return expect(')', "`,` or `)` after a parameter");
+}
+
+bool Parser::param(TensorSyntax& out) {
+  if (!is_name()) return expected("the name of a parameter");
+  if (!declared_name("parameter", out.name)) return false;
+  if (!expect(':', fmt::format("`:` and the type of `{}`", out.name.text))) return false;
+  if (!dtype(out)) return false;
+  if (!is('[')) return expected(fmt::format("`[` and the shape of `{}`", out.name.text));
+  return shape(out.shape) && layout(out.layout);
+}
+
+bool Parser::dtype(TensorSyntax& out) {
+  std::vector<std::string> names;
+  for (const Dtype t : kDtypes) names.emplace_back(name(t));
+  const std::string allowed = fmt::format("{}", fmt::join(names, ", "));
+  if (!is_name()) return expected("an element type: " + allowed);
+  out.dtype_at = take();
+  const std::optional<Dtype> t = parse_dtype(out.dtype_at.text);
+  if (!t)
+    return fail(out.dtype_at,
+                fmt::format("unknown element type `{}`; allowed: {}{}", out.dtype_at.text, allowed,
+                            suggestion(out.dtype_at.text, names)));
+  out.dtype = *t;
+  return true;
+}
+
+bool Parser::shape(std::vector<i64>& out) {
+  const Token open = take();
+  do {
+    if (out.size() == kMaxDims)
+      return fail(open, fmt::format("a tensor has at most {} dimensions", kMaxDims));
+    if (!dim(out.emplace_back())) return false;
+  } while (take_if(','));
+  return expect(']', "`,` or `]` after a dimension");
+}
+
+bool Parser::dim(i64& out) {
+  if (is_name())
+    return fail(peek(), fmt::format("run-time dimensions are not supported yet; write a number "
+                                    "instead of `{}`",
+                                    peek().text));
+  return number(1, "dimension", out);
+}
+
+// A whole number from `least` to kMaxExtent.
+bool Parser::number(i64 least, std::string_view what, i64& out) {
+  if (is('-'))
+    return fail(peek(), fmt::format("a {} is at least {}; got a negative number", what, least));
+  if (!is_number()) return expected(fmt::format("a {}, a number", what));
+  const Token t = take();
+  const auto [end, status] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), out);
+  if (end != t.text.data() + t.text.size())
+    return fail(t, fmt::format("`{}` is not a whole number", t.text));
+  if (status != std::errc() || out > kMaxExtent)
+    return fail(t, fmt::format("{} {} is too large; the largest is {}", what, t.text, kMaxExtent));
+  if (out < least) return fail(t, fmt::format("a {} is at least {}; got {}", what, least, out));
+  return true;
+}
+
+bool Parser::layout(LayoutSyntax& out) {
+  if (!is_name()) return true;
+  using Kind = LayoutSyntax::Kind;
+  out.at = take();
+  const std::string_view word = out.at.text;
+  if (word == "row") return out.kind = Kind::kRow, true;
+  if (word == "col") return out.kind = Kind::kCol, true;
+  if (word == "packed") return out.kind = Kind::kPacked, true;
+  if (word == "order") return out.kind = Kind::kOrder, order(out.digits);
+  return fail(out.at, fmt::format("unknown layout `{}`; allowed: row, col, packed, order(...){}",
+                                  word, suggestion(word, {"row", "col", "packed", "order"})));
+}
+
+bool Parser::order(std::vector<Digit>& out) {
+  if (!expect('(', "`(` and the digits of the order, such as order(1/16, 0, 1%16)")) return false;
+  do {
+    if (!digit(out.emplace_back())) return false;
+  } while (take_if(','));
+  return expect(')', "`,` or `)` after a digit of the order");
+}
+
+bool Parser::digit(Digit& out) {
+  i64 axis = 0;
+  if (!number(0, "axis", axis)) return false;
+  out.axis = static_cast<int>(axis);
+  if (take_if('/') && !number(1, "divisor", out.div)) return false;
+  return !take_if('%') || number(2, "modulus", out.mod);
+}
+
+bool Parser::composed(const Token& at, const std::string& got) {
+  return fail(at, fmt::format("a kernel is one operator applied to parameters for now; got {}: "
+                              "write one kernel for each operator",
+                              got));
+}
+
+// An operand must be the name of a parameter: refuses everything else that could be meant.
+bool Parser::operand_problem(const std::string& outer) {
+  if (is_name() && is('(', 1))
+    return composed(peek(), fmt::format("{} of {}(...)", outer, peek().text));
+  if (is('(')) return composed(peek(), outer + " of a parenthesis");
+  if (is_number() || is('-'))
+    return fail(peek(),
+                "numbers and signs are not supported as operands; an operand is the name "
+                "of a parameter");
+  if (!is_name()) return expected("the name of a parameter");
+  return true;
+}
+
+bool Parser::expr(KernelSyntax& out) {
+  if (is_name() && is('(', 1)) {
+    if (!call(out)) return false;
+  } else if (!sugar(out)) {
+    return false;
+  }
+  if (is_operator())
+    return composed(peek(), fmt::format("`{}` applied to {}(...)", peek().text, out.op));
+  return true;
+}
+
+// x + y, x * y
+bool Parser::sugar(KernelSyntax& out) {
+  if (is('('))
+    return fail(peek(),
+                "parentheses are not supported; a kernel is one operator applied to "
+                "parameters");
+  if (!operand_problem("an operator")) return false;
+  out.args.push_back(take());
+  if (is('-') || is('/'))
+    return fail(peek(), fmt::format("the operator `{}` is not supported yet; allowed: +, *, {}",
+                                    peek().text, operator_names()));
+  if (!is('+') && !is('*'))
+    return fail(out.args[0],
+                fmt::format("a kernel applies an operator to its parameters; got only `{}`; "
+                            "allowed: +, *, {}",
+                            out.args[0].text, operator_names()));
+  out.op_at = take();
+  out.op = out.op_at.text == "+" ? "add" : "mul";
+  if (!operand_problem(fmt::format("`{}`", out.op_at.text))) return false;
+  out.args.push_back(take());
+  return true;
+}
+
+bool Parser::call(KernelSyntax& out) {
+  out.op_at = take();
+  out.op = out.op_at.text;
+  take();  // (
+  if (take_if(')')) return true;
+  do {
+    if (!argument(out)) return false;
+  } while (take_if(','));
+  return expect(')', "`,` or `)` after an operand");
+}
+
+bool Parser::argument(KernelSyntax& out) {
+  if (is_name() && is('=', 1)) {
+    AttributeSyntax& attribute = out.attributes.emplace_back();
+    attribute.at = take();
+    take();  // =
+    return number(0, fmt::format("value of {}", attribute.at.text), attribute.value);
+  }
+  if (!operand_problem(std::string(out.op))) return false;
+  if (!out.attributes.empty()) return fail(peek(), "operands come before attributes");
+  out.args.push_back(take());
+  if (is_operator())
+    return composed(peek(),
+                    fmt::format("{} of `{} {} ...`", out.op, out.args.back().text, peek().text));
+  return true;
+}
+
+}  // namespace
+
+Result<KernelSpec> parse_spec(std::string_view text, const std::string& file) {
+  const Source source{text, file};
+  Parser parser(source);
+  KernelSyntax kernel;
+  if (!parser.kernel(kernel) || !parser.end_of_text()) return parser.error();
+  return check(kernel, source);
+}
+
+Result<std::vector<KernelSpec>> parse_spec_file(std::string_view text, const std::string& file) {
+  const Source source{text, file};
+  Parser parser(source);
+  std::vector<KernelSpec> kernels;
+  std::vector<Token> names;
+  do {
+    KernelSyntax kernel;
+    const Token begin = parser.peek();
+    if (!parser.kernel(kernel)) return parser.error();
+    if (kernel.name.text.empty())
+      return source.error(begin, "a kernel in a file needs a name before its `(`");
+    for (const Token& other : names)
+      if (other.text == kernel.name.text)
+        return source.error(kernel.name, fmt::format("kernel `{}` exists already, on line {}",
+                                                     other.text, source.line(other)));
+    names.push_back(kernel.name);
+    Result<KernelSpec> checked = check(kernel, source);
+    if (!checked) return checked.error();
+    kernels.push_back(std::move(*checked));
+  } while (!parser.at_end());
+  return kernels;
+}
+
+}  // namespace morello

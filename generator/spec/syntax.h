@@ -1,0 +1,46 @@
+// What the parser found, before any checking of meaning: internal to spec/.
+#pragma once
+
+#include <vector>
+
+#include "spec/kernel_spec.h"
+#include "spec/lex.h"
+
+namespace morello {
+
+struct LayoutSyntax {
+  enum class Kind { kNone, kRow, kCol, kPacked, kOrder } kind = Kind::kNone;
+  std::vector<Digit> digits;  // kOrder
+  Token at;
+};
+
+struct TensorSyntax {
+  Token name;  // the result has none
+  Token dtype_at;
+  Dtype dtype = Dtype::f32;
+  std::vector<i64> shape;  // empty: the result's shape was not given
+  LayoutSyntax layout;
+};
+
+struct AttributeSyntax {
+  Token at;
+  i64 value = 0;
+};
+
+struct KernelSyntax {
+  Token name;  // empty text: none
+  std::vector<TensorSyntax> params;
+  TensorSyntax result;
+  Token op_at;          // the operator's name, or + or *
+  std::string_view op;  // its name in the table
+  std::vector<Token> args;
+  std::vector<AttributeSyntax> attributes;
+};
+
+// Shapes, types, layouts, names: everything that is not syntax (check.cc).
+Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source);
+
+// "; did you mean `f32`?", or nothing.
+std::string suggestion(std::string_view given, const std::vector<std::string>& allowed);
+
+}  // namespace morello

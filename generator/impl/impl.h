@@ -41,15 +41,15 @@ struct Loop {
   int dim = 0;
   i64 tile = 1;
   bool parallel = false;
-  ImplPtr first;  // only for a reduction dim of a Spec that does not accumulate
-  ImplPtr body;   // null when `first` is the only full step
-  ImplPtr rest;   // null when tile divides the extent
+  ImplPtr first = nullptr;  // only for a reduction dim of a Spec that does not accumulate
+  ImplPtr body = nullptr;   // null when `first` is the only full step
+  ImplPtr rest = nullptr;   // null when tile divides the extent
 };
 struct Move {
   int operand = 0;
   Level level = kL1;
   bool copy = false;  // false: a view
-  ImplPtr body;
+  ImplPtr body = nullptr;
 };
 struct Block {
   std::vector<ImplPtr> parts;

@@ -1,0 +1,132 @@
+#include "search/explain.h"
+
+#include <algorithm>
+
+namespace morello {
+namespace {
+
+// The children a rewrite leaves to the search: all but the fill that to_accumulate makes itself.
+std::vector<ImplPtr> searched_children(const Space& space, const Spec& spec, const Impl& impl) {
+  std::vector<ImplPtr> parts;
+  for (const Child& c : children(space.problem(), spec, impl)) parts.push_back(c.impl);
+  if (std::holds_alternative<Block>(impl.node)) parts.erase(parts.begin());
+  return parts;
+}
+
+// The candidate that builds this node, if there is one.
+bool find_candidate(const Space& space, const Spec& spec, const Impl& impl, Candidate& found) {
+  bool ok = false;
+  const std::vector<ImplPtr> parts = searched_children(space, spec, impl);
+  auto each = [&](const Candidate& c) {
+    if (ok || c.cost.children != static_cast<int>(parts.size())) return;
+    if (!equal(*build(space, spec, c.decision, parts), impl)) return;
+    found = c;
+    ok = true;
+  };
+  expand(space, spec, each);
+  return ok;
+}
+
+std::string first_line(const Problem& p, const Impl& impl) {
+  const std::string text = print(p, impl);
+  return text.substr(0, text.find('\n'));
+}
+
+class Explainer {
+ public:
+  explicit Explainer(const Optimum& o)
+      : space_(o.problem), solver_(space_, 0), total_(o.cost), problem_(o.problem) {}
+
+  std::string text(const Spec& spec, const Limits& limits, const Impl& impl, double times,
+                   int depth) {
+    Candidate c;
+    MORELLO_CHECK(find_candidate(space_, spec, impl, c), "a node that no rewrite makes");
+    const Cost whole = cost_of(space_, spec, impl);
+    const double all = whole.as_cycles() * times;
+    const double own = c.cost.base.as_cycles() * times;
+    std::string out = fmt::format("{:>14.0f} {:>5.1f}% {:>14.0f}  {:<44}{}\n", all,
+                                  100 * all / total_.as_cycles(), own,
+                                  std::string(2 * depth, ' ') + first_line(problem_, impl),
+                                  runner_up(spec, limits, c, whole));
+    Limits inner = limits;
+    if (c.bytes > 0) inner.at(c.level) -= c.bytes;
+    const std::vector<ImplPtr> parts = searched_children(space_, spec, impl);
+    for (int i = 0; i < c.cost.children; ++i)
+      out += text(c.child[i], inner, *parts[i], times * static_cast<double>(c.cost.weight[i]),
+                  depth + 1);
+    return out;
+  }
+
+ private:
+  // "next: split k by 256 +3.1%"
+  std::string runner_up(const Spec& spec, const Limits& limits, const Candidate& winner,
+                        Cost whole) {
+    Cost best = Cost::infinite();
+    Candidate second;
+    auto each = [&](const Candidate& c) {
+      if (c.decision == winner.decision) return;
+      if (c.bytes > 0 && c.bytes > limits.at(c.level)) return;
+      Limits inner = limits;
+      if (c.bytes > 0) inner.at(c.level) -= c.bytes;
+      Cost cost = c.cost.base;
+      for (int i = 0; i < c.cost.children; ++i)
+        cost = cost + c.cost.weight[i] * solver_.solve(c.child[i], inner).cost;
+      if (cost < best) {
+        best = cost;
+        second = c;
+      }
+    };
+    expand(space_, spec, each);
+    if (!best.finite()) return "";
+    const std::vector<ImplPtr> holes(AffineCost::kMaxChildren, make_impl(Hole{spec}));
+    const ImplPtr node = build(space_, spec, second.decision,
+                               std::span(holes).first(static_cast<size_t>(second.cost.children)));
+    return fmt::format("  next: {} +{:.1f}%", first_line(problem_, *node),
+                       100 * (best.as_cycles() / whole.as_cycles() - 1));
+  }
+
+  Space space_;
+  Solver solver_;
+  Cost total_;
+  const Problem& problem_;
+};
+
+std::string family_line(const FamilyResult& f, const Computation& c, Cost best) {
+  std::string cost = "-";
+  if (f.skipped)
+    cost = fmt::format("bound {:.0f}, skipped", f.lower_bound.as_cycles());
+  else if (f.cost.finite())
+    cost = fmt::format("{:.0f}  +{:.1f}%", f.cost.as_cycles(),
+                       100 * (f.cost.as_cycles() / best.as_cycles() - 1));
+  return fmt::format("  {}{}  {}\n", f.family.str(c),
+                     f.threads > 1 ? fmt::format(" threads={}", f.threads) : "", cost);
+}
+
+}  // namespace
+
+Cost cost_of(const Space& space, const Spec& spec, const Impl& impl) {
+  Candidate c;
+  if (!find_candidate(space, spec, impl, c)) return Cost::infinite();
+  const std::vector<ImplPtr> parts = searched_children(space, spec, impl);
+  Cost sum = c.cost.base;
+  for (int i = 0; i < c.cost.children; ++i) {
+    const Cost child = cost_of(space, c.child[i], *parts[i]);
+    sum = child.finite() ? sum + c.cost.weight[i] * child : Cost::infinite();
+  }
+  return sum;
+}
+
+std::string explain(const Optimum& o) {
+  const Computation& c = *o.problem.computation;
+  std::string out = fmt::format("computation  {}\nfamily       {}\nregisters    {} of {}\n\n",
+                                str(c), o.problem.family.str(c), o.problem.family.registers,
+                                o.problem.family.isa->vector_registers);
+  out += fmt::format("{:>14} {:>6} {:>14}  program\n", "cycles", "share", "own cycles");
+  Explainer e(o);
+  out += e.text(o.problem.root(), Space(o.problem).capacity(), *o.impl, 1, 0);
+  out += "\nfamilies, cheapest bound first\n";
+  for (const FamilyResult& f : o.families) out += family_line(f, c, o.cost);
+  return out;
+}
+
+}  // namespace morello

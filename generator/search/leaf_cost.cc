@@ -1,0 +1,164 @@
+// What a leaf costs: the busiest resource of its inner loop, the latency of its accumulators, the
+// edges (loading and storing the register tile) and the transfers of what does not lie in L1.
+
+#include <algorithm>
+
+#include "search/space.h"
+
+namespace morello {
+namespace {
+
+i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+
+constexpr i64 kCallMilli = 10'000;     // call, pointer set-up, branches
+constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
+constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
+
+}  // namespace
+
+struct Space::Work {
+  i64 fma = 0, alu = 0, load = 0, store = 0;  // uops
+  i64 chain = 0;                              // millicycles of the longest dependence
+  i64 steps = 0;                              // of the reduction loop
+
+  void add(const Uops& u, i64 times) {
+    fma += u.fma * times;
+    alu += u.alu * times;
+    load += u.load * times;
+    store += u.store * times;
+  }
+};
+
+i64 Space::work_millicycles(const Work& w) const {
+  const Machine& m = machine();
+  // A load that feeds one instruction is issued with it.
+  const i64 issued = w.fma + w.alu + w.store + w.load / 2;
+  return std::max({1000 * w.fma / m.fma_per_cycle, 1000 * w.alu / m.alu_per_cycle,
+                   1000 * w.load / m.load_per_cycle, 1000 * w.store / m.store_per_cycle,
+                   1000 * issued / m.issue_per_cycle, w.chain});
+}
+
+// The reduction loop over extents e (all of them for parallel dims within the quantum).
+Space::Work Space::leaf_work(const Extents& e) const {
+  const Computation& c = computation();
+  const Kernel& k = *family().kernel;
+  const int lane = family().lane;
+  const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  i64 tile = 1, steps = 1;
+  for (int d = 0; d < dims(); ++d) {
+    if (c.dims[d].reduction) {
+      const bool grouped = family().quantum[d] > 1 || (k.lanes_reduce && d == lane);
+      const i64 step = !grouped ? 1 : k.lanes_reduce ? k.lanes * k.group : k.group;
+      steps *= ceil_div(e[d], step);
+    } else {
+      tile *= vector && d == lane ? ceil_div(e[d], k.lanes) : e[d];
+    }
+  }
+  Work w;
+  w.add(k.uops, tile * steps);
+  for (int o = 0; o < c.inputs(); ++o) {
+    const Access& a = *family().loads[o];
+    i64 instances = 1;
+    for (int d = 0; d < dims(); ++d) {
+      if (c.dims[d].reduction || !touches_[o][d]) continue;
+      instances *= vector && d == lane ? ceil_div(e[d], k.lanes) : e[d];
+    }
+    w.add(a.uops, ceil_div(instances * steps, a.regs));
+  }
+  if (c.combine == Combine::kSum) {
+    i64 sets = 1;
+    if (k.lanes_reduce) {
+      int regs = 1;
+      for (const Access* a : family().loads) regs = std::max(regs, a->regs);
+      sets = std::max<i64>(1, family().quantum[lane] / (k.lanes * k.group * regs));
+    }
+    w.chain = steps * k.latency * 1125 / sets;
+  }
+  w.steps = steps;
+  return w;
+}
+
+// Loading, zeroing, finishing and storing the register tile.
+void Space::add_edges(const Spec& s, Work& w) const {
+  const Computation& c = computation();
+  const Kernel& k = *family().kernel;
+  const int out = c.inputs();
+  const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  i64 tile = 1;
+  for (int d = 0; d < dims(); ++d)
+    if (!c.dims[d].reduction)
+      tile *= vector && d == family().lane ? ceil_div(s.extent[d], k.lanes) : s.extent[d];
+  w.add(store_access(family(), c, s.place[out].packed)->uops, tile);
+  if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
+  if (k.lanes_reduce) w.alu += tile * kFinishUops;
+  if (!vector) return;
+  const int lane = family().lane;
+  const bool partial = s.extent[lane] % k.lanes != 0;
+  const bool adjacent = s.place[out].packed || problem_.root_address(out).unit_stride(lane) == 1;
+  const i64 rows = tile / ceil_div(s.extent[lane], k.lanes);
+  const i64 staged = !adjacent ? tile : partial ? rows : 0;
+  w.store += staged * k.lanes * (s.accumulate ? 2 : 1);
+  w.load += staged * k.lanes * (s.accumulate ? 2 : 1);
+}
+
+Cost Space::leaf(const Spec& s, int ahead_operand) const {
+  const Computation& c = computation();
+  Work w = leaf_work(s.extent);
+  w.alu += w.steps;  // loop control
+  const Kernel& k = *family().kernel;
+  // A partial vector of an unpacked input is gathered element by element in every step.
+  if (family().lane >= 0 && s.extent[family().lane] % k.lanes != 0)
+    for (int o = 0; o < c.inputs(); ++o) {
+      if (s.place[o].packed || !touches_[o][family().lane]) continue;
+      i64 times = 1;
+      for (int d = 0; d < dims(); ++d)
+        if (touches_[o][d] && d != family().lane) times *= s.extent[d];
+      w.alu += times * k.lanes * kStagedUopsPerLane;
+    }
+  Work edges;
+  add_edges(s, edges);
+  const Cost compute = Cost::milli(work_millicycles(w) + work_millicycles(edges) + kCallMilli);
+  Cost traffic, first;
+  for (int o = 0; o < operands(); ++o) {
+    const bool output = o == c.inputs();
+    const Cost t = transfer(region(s, o), s.place[o].level, o == ahead_operand);
+    traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
+    if (o != ahead_operand) first = first + latency(s.place[o].level);
+  }
+  const Cost less = std::min(compute, traffic);
+  return std::max(compute, traffic) + Cost::milli(static_cast<i64>(less.value()) * 3 / 10) + first;
+}
+
+// Arithmetic of full register tiles and one compulsory transfer of every operand, perfectly shared
+// among the threads. Every program of the family computes all points in tiles no larger than the
+// quantum (smaller ones load more per point) and touches every line once.
+Cost Space::lower_bound() const {
+  const Computation& c = computation();
+  Extents tile;
+  tile.fill(1);
+  i64 tiles_milli = 1;
+  __int128 count = 1;
+  for (int d = 0; d < dims(); ++d) {
+    const Dim& dim = c.dims[d];
+    tile[d] = dim.reduction ? dim.extent : std::min(dim.extent, family().quantum[d]);
+    if (!dim.reduction) {
+      count *= dim.extent;
+      tiles_milli *= tile[d];
+    }
+  }
+  const Work w = leaf_work(tile);
+  const __int128 compute = count * work_millicycles(w) / tiles_milli / problem_.threads;
+  Spec root = problem_.root();
+  Cost traffic;
+  for (int o = 0; o < operands(); ++o) {
+    Region r = region(root, o);
+    traffic = traffic + Cost::milli(r.lines * line_millicycles(kMemory, true));
+  }
+  const i64 traffic_milli = static_cast<i64>(traffic.value()) / problem_.threads;
+  const i64 compute_milli =
+      compute > (__int128{1} << 60) ? i64{1} << 60 : static_cast<i64>(compute);
+  return Cost::milli(std::max(compute_milli, traffic_milli) +
+                     std::min(compute_milli, traffic_milli) * 3 / 10);
+}
+
+}  // namespace morello

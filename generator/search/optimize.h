@@ -1,0 +1,45 @@
+// optimize(): the cheapest program for a Computation on a machine.
+#pragma once
+
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "search/solver.h"
+
+namespace morello {
+
+struct SearchOptions {
+  int threads = 1;              // what the kernel may use at run time
+  int jobs = 1;                 // what the search may use; never changes the answer
+  i64 max_specs = 0;            // deterministic budget per family; 0: none
+  bool count_programs = false;  // fill in Optimum::log10_programs
+  // Called (from any thread, serialised) when a family is done: families done, of how many, best
+  // cost so far. For progress on a terminal.
+  std::function<void(int, int, Cost)> progress;
+};
+
+struct FamilyResult {
+  Family family;
+  int threads = 1;
+  Cost lower_bound;
+  Cost cost = Cost::infinite();  // infinite and skipped: the bound could not win
+  bool skipped = false;
+};
+
+struct Optimum {
+  Problem problem;
+  ImplPtr impl;
+  Cost cost;
+  SearchStats stats;
+  double log10_programs = 0;           // programs of the winning family's space
+  std::vector<FamilyResult> families;  // in order of their bounds
+};
+
+enum class StopReason { kNoImplementation, kBudget };
+
+// The answer does not depend on options.jobs.
+std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
+                                           const Isa& isa, const SearchOptions& options);
+
+}  // namespace morello

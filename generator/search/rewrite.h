@@ -1,0 +1,59 @@
+// Rewrite: one way to turn a Spec into smaller ones; one file each in rewrites/, listed in
+// CMakeLists.txt (the order of the list is the order of candidates, and so the tie-break). The laws
+// they obey are in README.md beside this file.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "search/space.h"
+
+namespace morello {
+
+// One proposal. Its cost is cost.base + sum weight[i] * cost of child[i]; `bytes` at `level` are
+// taken from the limits of all children.
+struct Candidate {
+  Decision decision;  // decision.rewrite is filled in by the search
+  AffineCost cost;
+  Spec child[AffineCost::kMaxChildren];
+  Level level = kL1;
+  i64 bytes = 0;
+
+  void add(const Spec& s, i64 weight) {
+    child[cost.children] = s;
+    cost.add(weight);
+  }
+};
+
+// A reference to a callable; never stored.
+class Emit {
+ public:
+  template <class F>
+  Emit(F& f) : object_(&f), call_([](void* o, const Candidate& c) { (*static_cast<F*>(o))(c); }) {}
+  void operator()(const Candidate& c) const { call_(object_, c); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, const Candidate&);
+};
+
+struct Rewrite {
+  std::string_view name;
+  void (*expand)(const Space& space, const Spec& spec, Emit emit);
+  // The node a decision stands for, with the programs found for the candidate's children.
+  ImplPtr (*build)(const Space& space, const Spec& spec, const Decision& d,
+                   std::span<const ImplPtr> children);
+};
+
+std::span<const Rewrite* const> rewrite_table();
+
+// Every candidate of a Spec, in order, decisions complete. Specs that may still be divided among
+// threads (threads > 1) have parallel loops only; the serial program is a root of its own.
+void expand(const Space& space, const Spec& spec, Emit emit);
+// The node of a complete decision.
+ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
+              std::span<const ImplPtr> children);
+
+ImplPtr make_impl(auto node) { return std::make_shared<const Impl>(Impl{std::move(node)}); }
+
+}  // namespace morello

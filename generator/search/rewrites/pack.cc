@@ -1,0 +1,53 @@
+// Pack: copy an operand into a buffer at a nearer level, in the order and type the leaf wants.
+//
+//   Spec(x)    =>  copy x to L { Spec(x@L packed) }         cost = copy + child, bytes of x at L
+//   Spec(out)  =>  the child computes into the buffer, which is written back afterwards
+//
+// The output is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
+// blocked); packing a plain f32 tile of it would only cost.
+
+#include "search/rewrite.h"
+
+namespace morello::rewrites {
+
+static bool wanted(const Space& space, const Spec& spec, int o) {
+  if (spec.place[o].packed || space.family().packed[o].digits.empty()) return false;
+  if (o + 1 < space.operands()) return true;
+  Spec direct = spec;
+  direct.accumulate = true;
+  const bool plain = space.accumulates(direct) &&
+                     space.problem().root_address(o).unit_stride(space.family().lane) == 1;
+  return !plain;
+}
+
+static void expand(const Space& space, const Spec& spec, Emit emit) {
+  if (spec.threads > 1) return;
+  for (int o = 0; o < space.operands(); ++o) {
+    if (!wanted(space, spec, o)) continue;
+    const Level from = spec.place[o].level;
+    for (Level to = std::min(from - 1, spec.nearest); to >= kL1; --to) {
+      if (space.machine().levels[to].bytes == 0) continue;
+      Candidate c;
+      c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
+      c.cost.base = space.copy(spec, o, to);
+      c.level = to;
+      c.bytes = space.problem().packed_bytes(o, spec.extent);
+      Spec child = spec;
+      child.place[o] = {to, true};
+      child.nearest = to;
+      c.add(child, 1);
+      emit(c);
+    }
+  }
+}
+
+static ImplPtr build(const Space&, const Spec&, const Decision& d,
+                     std::span<const ImplPtr> children) {
+  return make_impl(
+      Move{.operand = d.subject, .level = d.detail, .copy = true, .body = children[0]});
+}
+
+extern const Rewrite pack;
+const Rewrite pack = {.name = "pack", .expand = expand, .build = build};
+
+}  // namespace morello::rewrites

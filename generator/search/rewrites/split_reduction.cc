@@ -1,0 +1,61 @@
+// Split reduction: sum over one reduction dimension in parts.
+//
+//   Spec(k: e)      =>  split k by t  first { Spec(k: t) }  body { Spec(k: t, acc) }  rest { ... }
+//   Spec(k: e, acc) =>  split k by t  body { Spec(k: t, acc) }  rest { Spec(k: e % t, acc) }
+//
+// The first part does not accumulate, which saves a pass that writes zeros. Needs an output that
+// can hold partial sums where it lies: f32 or i32, or a packed copy.
+
+#include "search/rewrite.h"
+
+namespace morello::rewrites {
+
+static constexpr i64 kLoopMilli = 2000;
+
+static void expand(const Space& space, const Spec& spec, Emit emit) {
+  if (spec.threads > 1 || !space.accumulates(spec)) return;
+  for (int d = 0; d < space.dims(); ++d) {
+    if (!space.computation().dims[d].reduction) continue;
+    const i64 extent = spec.extent[d];
+    for (i64 tile : space.tiles(d)) {
+      if (tile >= extent) break;
+      if (!space.steps_whole_blocks(spec, d, tile)) continue;
+      Candidate c;
+      c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
+      i64 steps = extent / tile;
+      c.cost.base = Cost::milli(steps * kLoopMilli);
+      Spec child = spec;
+      child.extent[d] = tile;
+      if (!spec.accumulate) {
+        c.add(child, 1);
+        --steps;
+      }
+      child.accumulate = true;
+      if (steps > 0) c.add(child, steps);
+      if (extent % tile > 0) {
+        child.extent[d] = extent % tile;
+        c.add(child, 1);
+      }
+      emit(c);
+    }
+  }
+}
+
+static ImplPtr build(const Space&, const Spec& spec, const Decision& d,
+                     std::span<const ImplPtr> children) {
+  Loop loop{.dim = d.subject, .tile = d.value};
+  i64 steps = spec.extent[loop.dim] / loop.tile;
+  size_t next = 0;
+  if (!spec.accumulate) {
+    loop.first = children[next++];
+    --steps;
+  }
+  if (steps > 0) loop.body = children[next++];
+  if (spec.extent[loop.dim] % loop.tile > 0) loop.rest = children[next];
+  return make_impl(loop);
+}
+
+extern const Rewrite split_reduction;
+const Rewrite split_reduction = {.name = "split_reduction", .expand = expand, .build = build};
+
+}  // namespace morello::rewrites

@@ -1,0 +1,284 @@
+#include "search/space.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace morello {
+namespace {
+
+// Reductions shorter than this are not worth the reload and store of the accumulators; small
+// problems use a lower floor so that they have a choice at all.
+constexpr i64 kReductionFloor = 32;
+constexpr i64 kSmallReductionFloor = 8;
+constexpr i64 kSmallReduction = 512;
+// Tiles of a dim that all operands share: no reuse to gain, only locality between layouts.
+constexpr i64 kSharedTiles[] = {1, 16, 256};
+// Share of a cache promised to operands, in quarters.
+constexpr i64 kUsableQuarters[kLevels] = {0, 2, 3, 3, 0};
+constexpr i64 kPage = 4096;
+
+i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+
+i64 least_step(const AddressMap& map, int dim) {
+  i64 step = 1;
+  for (const AddressTerm& t : map.terms)
+    if (t.dim == dim) step = std::lcm(step, t.mod == 0 ? t.div : t.div * t.mod);
+  return step;
+}
+bool is_plain(const AddressMap& map) {
+  return std::all_of(map.terms.begin(), map.terms.end(),
+                     [](const AddressTerm& t) { return t.div == 1 && t.mod == 0; });
+}
+
+}  // namespace
+
+i64 Region::footprint(Level l) const {
+  const i64 bytes = lines * line_bytes;
+  if (rows < 2 || row_stride % kPage != 0) return bytes;
+  return bytes * (l == kL1 ? 4 : l == kL2 ? 2 : 1);
+}
+
+Space::Space(const Problem& problem) : problem_(problem) {
+  for (int o = 0; o < operands(); ++o) {
+    const AddressMap map = problem_.root_address(o);
+    const bool given = !problem_.root().place[o].packed;
+    blocked_[o] = given && !is_plain(map);
+    for (const AddressTerm& t : map.terms)
+      if (t.div == 1 && t.mod == 0) given_[o].push_back({t.dim, t.stride});
+    std::stable_sort(given_[o].begin(), given_[o].end(),
+                     [](const Given& a, const Given& b) { return a.stride < b.stride; });
+    for (int d = 0; d < dims(); ++d) {
+      touches_[o][d] = touches(computation().operands[o], d);
+      block_[o][d] = given ? least_step(map, d) : 1;
+    }
+    if (o < computation().inputs()) loads_given_[o] = loads_given(family(), computation(), o);
+  }
+  stores_given_ = !blocked_[computation().inputs()];
+  for (int d = 0; d < dims(); ++d) make_tiles(d);
+  for (int d = 0; d < dims(); ++d) make_extents(d);
+}
+
+void Space::make_tiles(int d) {
+  const Dim& dim = computation().dims[d];
+  std::set<i64> sizes;
+  const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
+  const i64 quantum = family().quantum[d];
+  auto add_powers = [&](i64 first) {
+    for (i64 t = first; t < dim.extent; t *= 2) sizes.insert(t);
+  };
+  if (dim.reduction) {
+    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
+    add_powers(quantum * std::max<i64>(1, ceil_div(floor, quantum)));
+  } else if (shared && quantum == 1) {
+    for (i64 t : kSharedTiles)
+      if (t < dim.extent) sizes.insert(t);
+  } else {
+    add_powers(quantum);
+  }
+  for (int o = 0; o < operands(); ++o)
+    if (block_[o][d] > 1) add_powers(std::lcm(quantum, block_[o][d]));
+  // A parallel loop may also step by an equal share of the dim (rewrites/parallel.cc).
+  tiles_[d].assign(sizes.begin(), sizes.end());
+}
+
+// Extents are closed under tiling: tiles, remainders, remainders of remainders.
+void Space::make_extents(int d) {
+  const Dim& dim = computation().dims[d];
+  std::set<i64> closed;
+  std::vector<i64> open = {dim.extent};
+  if (problem_.threads > 1 && !dim.reduction)
+    for (i64 n = 2; n <= 2 * problem_.threads; ++n) {
+      const i64 share =
+          ceil_div(ceil_div(dim.extent, n), family().quantum[d]) * family().quantum[d];
+      open.push_back(std::min(share, dim.extent));
+      if (dim.extent % open.back() > 0) open.push_back(dim.extent % open.back());
+    }
+  while (!open.empty()) {
+    const i64 e = open.back();
+    open.pop_back();
+    if (!closed.insert(e).second) continue;
+    for (i64 t : tiles_[d]) {
+      if (t >= e) break;
+      open.push_back(t);
+      if (e % t > 0) open.push_back(e % t);
+    }
+  }
+  extents_[d].assign(closed.begin(), closed.end());
+  MORELLO_CHECK(extents_[d].size() < 4096, "{} extents of dim {}", extents_[d].size(), dim.name);
+}
+
+// The coordinates: 12 bits per dim (rank of the extent among extents_), 4 per operand (level and
+// form), then accumulate, nearest level and threads. A bijection between the Specs of this space
+// and their keys; tests/search/space_test.cc checks it.
+Key Space::key(const Spec& s) const {
+  static_assert(kMaxDims == 6 && kMaxOperands == 3 && kLevels <= 8);
+  Key k;
+  for (int d = 0; d < dims(); ++d) {
+    const auto& e = extents_[d];
+    const auto at = std::lower_bound(e.begin(), e.end(), s.extent[d]);
+    MORELLO_CHECK(at != e.end() && *at == s.extent[d], "extent {} of dim {} is not in the lattice",
+                  s.extent[d], computation().dims[d].name);
+    const auto rank = static_cast<std::uint64_t>(at - e.begin());
+    if (d < 5)
+      k.low |= rank << 12 * d;
+    else
+      k.high |= rank;
+  }
+  for (int o = 0; o < operands(); ++o)
+    k.high |= static_cast<std::uint64_t>(s.place[o].level * 2 + s.place[o].packed) << (12 + 4 * o);
+  k.high |= static_cast<std::uint64_t>(s.accumulate) << 24 |
+            static_cast<std::uint64_t>(s.nearest) << 25 |
+            static_cast<std::uint64_t>(s.threads) << 28;
+  return k;
+}
+
+Limits Space::capacity() const {
+  Limits l;
+  for (Level level = kL1; level <= kL3; ++level) {
+    const LevelDesc& desc = machine().levels[level];
+    const i64 users = std::max(1, std::min(problem_.threads, desc.shared_by));
+    l.at(level) = desc.bytes * kUsableQuarters[level] / 4 / users;
+  }
+  return l;
+}
+
+bool Space::steps_whole_blocks(const Spec& s, int dim, i64 tile) const {
+  for (int o = 0; o < operands(); ++o)
+    if (!s.place[o].packed && tile % block_[o][dim] != 0) return false;
+  return true;
+}
+
+Region Space::packed_region(const Extents& e, int operand) const {
+  Region r;
+  r.line_bytes = machine().levels[kL1].line;
+  const i64 bytes = problem_.packed_bytes(operand, e);
+  r.row_bytes = bytes;
+  r.lines = ceil_div(bytes, r.line_bytes);
+  return r;
+}
+
+Region Space::region(const Spec& s, int operand) const {
+  if (s.place[operand].packed) return packed_region(s.extent, operand);
+  const int size = bytes(computation().operands[operand].dtype);
+  Region r;
+  r.line_bytes = machine().levels[kL1].line;
+  i64 run = 1;
+  i64 stride = 0;
+  for (const Given& g : given_[operand]) {
+    const i64 e = s.extent[g.dim];
+    if (e == 1) continue;
+    if (g.stride == run && r.rows == 1) {
+      run *= e;
+    } else {
+      r.rows *= e;
+      if (stride == 0) stride = g.stride;
+    }
+  }
+  if (blocked_[operand]) {  // close enough: all of it, in one piece
+    run = 1;
+    for (int d = 0; d < dims(); ++d)
+      if (touches_[operand][d]) run *= s.extent[d];
+    r.rows = 1;
+  }
+  r.row_bytes = run * size;
+  r.row_stride = r.rows > 1 ? stride * size : 0;
+  r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);
+  // Neighbouring rows may share lines (a column of a row-major matrix read in full).
+  if (r.row_stride > 0 && r.row_stride < r.line_bytes)
+    r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
+  return r;
+}
+
+i64 Space::line_millicycles(Level l, bool prefetched) const {
+  const LevelDesc& d = machine().levels[l];
+  const i64 alone = prefetched ? d.prefetched_millicycles : d.line_millicycles;
+  const i64 users = std::min(problem_.threads, d.shared_by);
+  return std::max(alone, d.shared_line_millicycles * users);
+}
+
+Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
+  if (from <= kL1) return Cost();
+  i64 total = r.lines * line_millicycles(from, prefetched);
+  if (r.rows > 1 && r.row_bytes < 4 * r.line_bytes) total += total / 2;
+  if (r.rows > 1 && r.row_stride >= kPage) total += r.rows * 4000;
+  return Cost::milli(total);
+}
+
+Cost Space::latency(Level from) const {
+  return from <= kL1 ? Cost() : Cost::milli(machine().levels[from].latency_millicycles / 2);
+}
+
+bool Space::leaf_covers(const Spec& s) const {
+  const Computation& c = computation();
+  for (int d = 0; d < dims(); ++d)
+    if (!c.dims[d].reduction && s.extent[d] > family().quantum[d]) return false;
+  for (int o = 0; o < c.inputs(); ++o)
+    if (!s.place[o].packed && !loads_given_[o]) return false;
+  if (!s.place[c.inputs()].packed && !stores_given_) return false;
+  return !s.accumulate || accumulates(s);
+}
+
+bool Space::accumulates(const Spec& s) const {
+  const Computation& c = computation();
+  if (c.combine != Combine::kSum) return false;
+  return s.place[c.inputs()].packed || c.output().dtype == family().kernel->output;
+}
+
+bool Space::reused(const Spec& s, int operand) const {
+  for (int d = 0; d < dims(); ++d) {
+    if (touches_[operand][d]) continue;
+    const bool reduction = computation().dims[d].reduction;
+    const i64 once = !reduction          ? family().quantum[d]
+                     : tiles_[d].empty() ? s.extent[d]
+                                         : tiles_[d].front();
+    if (s.extent[d] > once) return true;
+  }
+  return false;
+}
+
+int Space::prefetchable(const Spec& s) const {
+  if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return -1;
+  int best = -1;
+  i64 most = 0;
+  for (int o = 0; o < computation().inputs(); ++o) {
+    if (s.place[o].level < kL3) continue;
+    const Region r = region(s, o);
+    if (r.rows == 1 && r.lines > most) {
+      most = r.lines;
+      best = o;
+    }
+  }
+  return best;
+}
+
+bool Space::copies_in_runs(int operand) const {
+  const PackedOrder& order = family().packed[operand];
+  if (order.digits.empty()) return false;
+  const Digit& inner = order.digits.back();
+  const bool long_run = inner.mod == 0 || inner.mod >= 8;
+  return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
+}
+
+Cost Space::copy(const Spec& s, int operand, Level to) const {
+  const Region from = region(s, operand);
+  const Region packed = packed_region(s.extent, operand);
+  const bool output = operand == computation().inputs();
+  const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
+  // Measured on emitted copies: three vector operations per 8 elements in runs, a little over one
+  // cycle an element where the copy transposes or interleaves.
+  const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
+  const i64 per_element = copies_in_runs(operand) ? 1500 / lanes : 1250;
+  const int ways = output && s.accumulate ? 2 : 1;
+  return ways * (transfer(from, s.place[operand].level) + transfer(packed, to) +
+                 Cost::milli(elements * per_element)) +
+         latency(s.place[operand].level) + Cost::cycles(20);
+}
+
+Cost Space::fill(const Spec& s) const {
+  const int out = computation().inputs();
+  const Region r = region(s, out);
+  return transfer(r, s.place[out].level) + Cost::milli(r.lines * 2000) + Cost::cycles(10);
+}
+
+}  // namespace morello

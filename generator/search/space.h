@@ -1,0 +1,105 @@
+// Space: what one family's programs are made of and what they cost, on one machine. Rewrites ask it
+// for tile sizes and for the cost terms; the search asks it for the key of a Spec.
+//
+// Cost terms, each with the measurement behind it (2-core Zen 5, medians of interleaved runs):
+// - Lines, not bytes, move. Bringing a line in from level l costs machine.levels[l], whatever the
+//   nearer level it goes to: stages overlap.
+// - A leaf overlaps its own transfers with arithmetic, not perfectly: max + 0.3 * min. With a pure
+//   maximum, streaming from L2 or L3 is free and no program blocks the reduction.
+// - Short rows (under four lines) cost half as much again, and 4 cycles a row where rows are a page
+//   or more apart (TLB). Rows a multiple of 4 KiB apart collide in the sets of L1 and L2: their
+//   footprint counts 4 and 2 times. Without this, unpacked operands look as good as packed ones
+//   (predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
+// - Accumulator latency counts an eighth more than the manual says: with exactly 4 cycles a 4x16
+//   tile ties with 6x16, measured 111 against 124 Gflop/s.
+// - Only a part of L1 and L2 is promised to operands: streams need room too.
+#pragma once
+
+#include <vector>
+
+#include "impl/impl.h"
+#include "search/cost.h"
+#include "search/limits.h"
+#include "search/memo.h"
+
+namespace morello {
+
+// The part of an operand that a Spec reads or writes, as memory sees it.
+struct Region {
+  i64 rows = 1;  // contiguous pieces
+  i64 row_bytes = 0;
+  i64 row_stride = 0;  // bytes between neighbouring rows; 0 if there is one row
+  i64 lines = 0;
+  i64 footprint(Level l) const;  // bytes of cache it occupies there
+  int line_bytes = 64;
+};
+
+class Space {
+ public:
+  explicit Space(const Problem& problem);
+
+  const Problem& problem() const { return problem_; }
+  const Computation& computation() const { return *problem_.computation; }
+  const Family& family() const { return problem_.family; }
+  const Machine& machine() const { return *problem_.machine; }
+  int dims() const { return static_cast<int>(computation().dims.size()); }
+  int operands() const { return static_cast<int>(computation().operands.size()); }
+
+  // Tile sizes of a dim, ascending: quantum * 2^a (for a reduction from a floor on), also in
+  // multiples of the blocks of a given layout; for a dim that every operand shares, where tiling
+  // gains nothing but order, only a few.
+  const std::vector<i64>& tiles(int dim) const { return tiles_[dim]; }
+  // Whether a loop over dim may step by tile without cutting a block of some operand's layout.
+  bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
+  // What caches may hold, per level; absent levels have none. Divided among threads that share.
+  Limits capacity() const;
+  Key key(const Spec& s) const;
+
+  Region region(const Spec& s, int operand) const;
+  // Bringing a region from a level to any nearer one (or back).
+  Cost transfer(const Region& r, Level from, bool prefetched = false) const;
+  Cost latency(Level from) const;
+  Cost leaf(const Spec& s, int ahead_operand) const;
+  Cost fill(const Spec& s) const;
+  // Copying an operand into (or out of) its packed buffer at a level.
+  Cost copy(const Spec& s, int operand, Level to) const;
+  // No program of this family can be cheaper.
+  Cost lower_bound() const;
+
+  // Whether the leaf can do all of this Spec.
+  bool leaf_covers(const Spec& s) const;
+  // Whether an operand is read (or written) more than once by the programs of s, so that bringing
+  // it nearer can pay.
+  bool reused(const Spec& s, int operand) const;
+  // Whether the output can take part in an accumulation where it lies now.
+  bool accumulates(const Spec& s) const;
+  // The operand whose stream a leaf might prefetch, or -1.
+  int prefetchable(const Spec& s) const;
+
+ private:
+  struct Work;  // of one leaf, in uops
+  struct Given {
+    int dim;
+    i64 stride;
+  };
+  void make_tiles(int dim);
+  void make_extents(int dim);
+  Region packed_region(const Extents& e, int operand) const;
+  Work leaf_work(const Extents& e) const;
+  void add_edges(const Spec& s, Work& w) const;
+  i64 work_millicycles(const Work& w) const;
+  i64 line_millicycles(Level l, bool prefetched) const;
+  bool copies_in_runs(int operand) const;
+
+  Problem problem_;
+  std::vector<i64> tiles_[kMaxDims];
+  std::vector<i64> extents_[kMaxDims];      // all a Spec can have, ascending
+  std::vector<Given> given_[kMaxOperands];  // plain address terms by stride, ascending
+  bool blocked_[kMaxOperands] = {};         // given layout with blocks
+  bool loads_given_[kMaxOperands] = {};
+  bool stores_given_ = false;
+  i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
+  bool touches_[kMaxOperands][kMaxDims] = {};
+};
+
+}  // namespace morello

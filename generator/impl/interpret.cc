@@ -139,7 +139,7 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const V
   const bool filled = !output || spec.accumulate;
   const View& from = views[n.operand];
   const AddressMap map = p_.family.packed[n.operand].address(spec.extent);
-  Buffer buffer("copy of " + operand_label(c_, n.operand), map.elements, filled);
+  Buffer buffer("copy of " + c_.operands[n.operand].name, map.elements, filled);
   const View copy{&buffer, map, 0};
   const int dims = touched(n.operand);
   if (filled)
@@ -213,7 +213,7 @@ std::vector<double> Interpreter::program(const Impl& impl,
     views[o].map = p_.root_address(o);
     // The packer of a packed operand writes the padding too; the user's own padding is his.
     const bool padded = c_.operands[o].packed;
-    buffers.emplace_back(operand_label(c_, o), views[o].map.elements, padded);
+    buffers.emplace_back(c_.operands[o].name, views[o].map.elements, padded);
   }
   for (int o = 0; o <= out; ++o) {
     views[o].buffer = &buffers[o];

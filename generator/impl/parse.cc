@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "impl/impl.h"
-#include "impl/text.h"
 
 namespace morello {
 namespace {
@@ -158,8 +157,7 @@ class Parser {
   Parser(std::string_view text, const Problem& p) : p_(p), c_(*p.computation) {
     lines_ = split_lines(text);
     for (const Dim& d : c_.dims) dims_.push_back(d.name);
-    for (size_t o = 0; o < c_.operands.size(); ++o)
-      operands_.push_back(operand_label(c_, static_cast<int>(o)));
+    for (const Operand& o : c_.operands) operands_.push_back(o.name);
   }
 
   ImplPtr program() {

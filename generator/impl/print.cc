@@ -11,13 +11,13 @@ std::string line_of(const Problem& p, const Loop& n) {
 }
 std::string line_of(const Problem& p, const Move& n) {
   return fmt::format("{} {} to {}", n.copy ? "copy" : "view",
-                     operand_label(*p.computation, n.operand), level_name(n.level));
+                     p.computation->operands[n.operand].name, level_name(n.level));
 }
 std::string line_of(const Problem&, const Block&) { return "block"; }
 std::string line_of(const Problem& p, const Call& n) {
   if (n.kind == Call::Kind::kFill) return "fill";
   if (n.ahead_operand < 0) return "call";
-  return fmt::format("call ahead {} {}", operand_label(*p.computation, n.ahead_operand),
+  return fmt::format("call ahead {} {}", p.computation->operands[n.ahead_operand].name,
                      n.ahead_bytes);
 }
 std::string line_of(const Problem& p, const Hole& n) {

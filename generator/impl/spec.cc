@@ -1,7 +1,5 @@
 #include "impl/spec.h"
 
-#include "impl/text.h"
-
 namespace morello {
 
 static bool is_packable(const Family& f, int operand) { return !f.packed[operand].digits.empty(); }
@@ -45,20 +43,13 @@ i64 Problem::packed_bytes(int operand, const Extents& extent) const {
   return family.packed[operand].address(extent).elements * bytes(place_dtype(operand, true));
 }
 
-std::string operand_label(const Computation& c, int operand) {
-  int uses = 1;
-  for (int o = 0; o < operand; ++o) uses += c.operands[o].name == c.operands[operand].name;
-  const std::string& name = c.operands[operand].name;
-  return uses == 1 ? name : fmt::format("{}.{}", name, uses);
-}
-
 std::string str(const Spec& s, const Computation& c) {
   std::string out;
   for (size_t d = 0; d < c.dims.size(); ++d)
     out += fmt::format("{}={} ", c.dims[d].name, s.extent[d]);
   for (size_t o = 0; o < c.operands.size(); ++o)
-    out += fmt::format("{}@{}{} ", operand_label(c, static_cast<int>(o)),
-                       level_name(s.place[o].level), s.place[o].packed ? " packed" : "");
+    out += fmt::format("{}@{}{} ", c.operands[o].name, level_name(s.place[o].level),
+                       s.place[o].packed ? " packed" : "");
   if (s.accumulate) out += "acc ";
   if (s.threads != 1) out += fmt::format("threads={} ", s.threads);
   if (s.nearest != kMemory) out += fmt::format("nearest={} ", level_name(s.nearest));

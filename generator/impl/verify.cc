@@ -19,8 +19,9 @@ class Verifier {
     std::string why = spec_problem(spec);
     if (why.empty()) why = std::visit([&](const auto& n) { return problem(spec, n); }, impl.node);
     if (!why.empty()) return headline(p_, impl) + ": " + why;
+    const bool block = std::holds_alternative<Block>(impl.node);
     for (const Child& child : children(p_, spec, impl)) {
-      if (is_fill(*child.impl)) continue;  // only ever the first part of a checked Block
+      if (block && is_fill(*child.impl)) continue;  // checked with the Block
       if (std::string below = node(child.spec, *child.impl); !below.empty()) return below;
     }
     return "";
@@ -44,7 +45,7 @@ class Verifier {
     return call && call->kind == Call::Kind::kFill;
   }
   bool packable(int operand) const { return !f_.packed[operand].digits.empty(); }
-  std::string label(int operand) const { return operand_label(c_, operand); }
+  const std::string& label(int operand) const { return c_.operands[operand].name; }
   // Where the operand of this Spec lies, up to a constant offset.
   AddressMap address(const Spec& spec, int operand) const {
     return spec.place[operand].packed ? f_.packed[operand].address(spec.extent) : root_[operand];

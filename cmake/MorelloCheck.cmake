@@ -314,7 +314,7 @@ function(_morello_check_machine)
     set(machine "${machine_file}")
   elseif(known AND NOT machine IN_LIST known)
     _morello_nearest(hint "${machine}" native ${known})
-    list(JOIN known " " allowed)
+    list(JOIN known ", " allowed)
     set(problem "MACHINE \"${machine}\" is not known${hint}\nAllowed: native, a file.toml, ${allowed}"
         PARENT_SCOPE)
   endif()

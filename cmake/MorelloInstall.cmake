@@ -1,0 +1,31 @@
+# The installed package: the generator, the runtime headers, the machine files and the module. Every
+# path in it is relative to the package itself, so that the prefix may be moved.
+include(CMakePackageConfigHelpers)
+
+set(Morello_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/Morello"
+    CACHE STRING "Where MorelloConfig.cmake is installed, relative to the prefix")
+set(MORELLO_INSTALL_DATADIR "${CMAKE_INSTALL_DATADIR}/morello")
+
+install(TARGETS morello morello_runtime EXPORT MorelloTargets
+        RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT MorelloTargets NAMESPACE Morello:: DESTINATION "${Morello_INSTALL_CMAKEDIR}")
+
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/MorelloConfig.cmake"
+  INSTALL_DESTINATION "${Morello_INSTALL_CMAKEDIR}"
+  PATH_VARS MORELLO_INSTALL_DATADIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# Interfaces may change with each minor version while the major one is 0. The headers and the module
+# fit any word size: a cross build may use a host's package.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/MorelloConfigVersion.cmake"
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+install(FILES
+  "${PROJECT_BINARY_DIR}/package/MorelloConfig.cmake"
+  "${PROJECT_BINARY_DIR}/package/MorelloConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloGenerate.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloCheck.cmake"
+  DESTINATION "${Morello_INSTALL_CMAKEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/generator/target/machines"
+        DESTINATION "${MORELLO_INSTALL_DATADIR}" FILES_MATCHING PATTERN "*.toml")

@@ -1,0 +1,43 @@
+# docs/cmake.md documents the keywords that the module knows: in the table and in the signature.
+include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
+
+file(READ "${MODULE}" module)
+file(READ "${SOURCE}/docs/cmake.md" docs)
+
+# The words of `set(<name> ...)` in the module's vocabulary -> `words`
+function(words_of name)
+  if(NOT "${module}" MATCHES "  set\\(${name} ([A-Za-z0-9_ \n]+)\\)")
+    fail("the module has no set(${name} ...)")
+  endif()
+  string(REGEX REPLACE "[ \n]+" ";" words "${CMAKE_MATCH_1}")
+  set(words "${words}" PARENT_SCOPE)
+endfunction()
+
+words_of(keywords)
+set(keywords "${words}")
+string(REGEX MATCHALL "\n\\| `[A-Z_]+` \\|" rows "${docs}")
+list(TRANSFORM rows REPLACE "^.*`([A-Z_]+)`.*$" "\\1")
+list(FILTER rows EXCLUDE REGEX "^MORELLO_")
+if(NOT rows STREQUAL keywords)
+  fail("the table of keywords has\n${rows}\nthe module knows\n${keywords}")
+endif()
+
+string(REGEX MATCH "\nmorello_add_kernel\\(<target>\n.*STATS\\]\\)" signature "${docs}")
+foreach(keyword IN LISTS keywords)
+  if(NOT "${signature}" MATCHES "[[ ]${keyword}[] ]")
+    fail("the signature lacks ${keyword}")
+  endif()
+endforeach()
+
+words_of(types)
+list(JOIN words "|" types)
+string(FIND "${docs}" "[TYPE ${types}]" at)
+if(at EQUAL -1)
+  fail("the signature lacks TYPE ${types}")
+endif()
+words_of(isas)
+list(JOIN words " " isas)
+string(FIND "${docs}" "any of `${isas}`" at)
+if(at EQUAL -1)
+  fail("the row of ISA lacks ${isas}")
+endif()

@@ -79,8 +79,10 @@ bool Checker::layout(const LayoutSyntax& syntax, const Token& type, Param& out) 
 
 bool Checker::fits(const Param& p, const Token& at) {
   if (saturating_product(p.layout.elements(p.shape), bytes(p.dtype)) < kMaxTensorBytes) return true;
-  return fail(at, fmt::format("{}{} is too large; a tensor has less than 2^46 bytes", name(p.dtype),
-                              shape_text(p.shape)));
+  const int rank = static_cast<int>(p.shape.size());
+  const std::string order = p.layout.is_row(rank) ? "" : " " + p.layout.str(rank);
+  return fail(at, fmt::format("{}{}{} is too large; a tensor has less than 2^46 bytes",
+                              name(p.dtype), shape_text(p.shape), order));
 }
 
 bool Checker::find_operator() {
@@ -105,11 +107,7 @@ bool Checker::arguments() {
     if (at == names.end())
       return fail(arg, fmt::format("unknown parameter `{}`; the parameters are: {}{}", arg.text,
                                    fmt::join(names, ", "), suggestion(arg.text, names)));
-    const int index = static_cast<int>(at - names.begin());
-    if (spec_.params[index].packed &&
-        std::count(spec_.expr.args.begin(), spec_.expr.args.end(), index))
-      return fail(arg, fmt::format("`{}` is packed and so can be used only once", arg.text));
-    spec_.expr.args.push_back(index);
+    spec_.expr.args.push_back(static_cast<int>(at - names.begin()));
   }
   return true;
 }
@@ -118,8 +116,8 @@ bool Checker::attributes() {
   for (const AttributeSyntax& a : k_.attributes) {
     const std::vector<std::string>& allowed = op_->attributes;
     if (std::find(allowed.begin(), allowed.end(), a.at.text) == allowed.end())
-      return fail(a.at, fmt::format("{} has no attribute `{}`{}; usage: {}", op_->name, a.at.text,
-                                    suggestion(a.at.text, allowed), op_->usage));
+      return fail(a.at, fmt::format("{} has no attribute `{}`; usage: {}{}", op_->name, a.at.text,
+                                    op_->usage, suggestion(a.at.text, allowed)));
     for (const Attribute& other : spec_.expr.attributes)
       if (other.name == a.at.text)
         return fail(a.at, fmt::format("attribute `{}` is given twice", other.name));
@@ -163,16 +161,23 @@ bool Checker::result() {
   return true;
 }
 
-// Packing ahead of time pays where elements are used more than once, next to another operand.
+// Packing ahead of time pays where elements are used more than once, next to another operand. One
+// buffer cannot be in the form of two operands.
 bool Checker::packing() {
   const Computation& c = spec_.computation;
-  if (c.combine != Combine::kNone && c.inputs() >= 2) return true;
+  const bool pays = c.combine != Combine::kNone && c.inputs() >= 2;
   for (const TensorSyntax& p : k_.params)
-    if (p.layout.kind == LayoutSyntax::Kind::kPacked)
+    if (p.layout.kind == LayoutSyntax::Kind::kPacked && !pays)
       return fail(p.layout.at,
                   fmt::format("only operands of a sum of products, such as matmul, can "
                               "be packed; {} reads every element once",
                               op_->name));
+  const std::vector<int>& used = spec_.expr.args;
+  for (auto arg = used.begin(); arg != used.end(); ++arg)
+    if (spec_.params[*arg].packed && std::find(used.begin(), arg, *arg) != arg)
+      return fail(
+          k_.args[arg - used.begin()],
+          fmt::format("`{}` is packed and so can be used only once", spec_.params[*arg].name));
   return true;
 }
 

@@ -14,7 +14,8 @@
 namespace morello {
 
 std::string suggestion(std::string_view given, const std::vector<std::string>& allowed) {
-  const std::string word = nearest(given, allowed);
+  // A single letter is near to every other.
+  const std::string word = given.size() < 2 ? "" : nearest(given, allowed);
   return word.empty() ? "" : fmt::format("; did you mean `{}`?", word);
 }
 
@@ -49,6 +50,8 @@ class Parser {
   }
   bool is_name(size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::kName; }
   bool is_number(size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::kNumber; }
+  // Not the parameters of the next kernel of a file, which has no name: `a (b: f32[2]) ...`.
+  bool is_call() const { return is_name() && is('(', 1) && !(is_name(2) && is(':', 3)); }
   bool is_operator() const { return is('+') || is('*') || is('-') || is('/'); }
   bool take_if(char c) { return is(c) && (take(), true); }
 
@@ -84,7 +87,7 @@ class Parser {
 bool Parser::fail(const Token& at, std::string message) {
   if (at.kind == Token::Kind::kBad)
     message = fmt::format(
-        "unexpected {}; outside comments a spec is made of letters, digits and "
+        "{} is no part of the language; outside comments a spec is made of letters, digits and "
         "( ) [ ] : , = + * / %",
         describe(at));
   error_ = source_.error(at, std::move(message));
@@ -163,26 +166,27 @@ bool Parser::dim(i64& out) {
     return fail(peek(), fmt::format("run-time dimensions are not supported yet; write a number "
                                     "instead of `{}`",
                                     peek().text));
-  return number(1, "dimension", out);
+  return number(1, "a dimension", out);
 }
 
-// A whole number from `least` to kMaxExtent.
+// A whole number from `least` to kMaxExtent; `what` it is, with its article.
 bool Parser::number(i64 least, std::string_view what, i64& out) {
   if (is('-'))
-    return fail(peek(), fmt::format("a {} is at least {}; got a negative number", what, least));
-  if (!is_number()) return expected(fmt::format("a {}, a number", what));
+    return fail(peek(), fmt::format("{} is at least {}; got a negative number", what, least));
+  if (!is_number()) return expected(fmt::format("{} (a number)", what));
   const Token t = take();
   const auto [end, status] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), out);
   if (end != t.text.data() + t.text.size())
     return fail(t, fmt::format("`{}` is not a whole number", t.text));
   if (status != std::errc() || out > kMaxExtent)
-    return fail(t, fmt::format("{} {} is too large; the largest is {}", what, t.text, kMaxExtent));
-  if (out < least) return fail(t, fmt::format("a {} is at least {}; got {}", what, least, out));
+    return fail(t,
+                fmt::format("{} is too large for {}; the largest is {}", t.text, what, kMaxExtent));
+  if (out < least) return fail(t, fmt::format("{} is at least {}; got {}", what, least, out));
   return true;
 }
 
 bool Parser::layout(LayoutSyntax& out) {
-  if (!is_name()) return true;
+  if (!is_name() || is(':', 1)) return true;  // a comma is missing, as the caller will say
   using Kind = LayoutSyntax::Kind;
   out.at = take();
   const std::string_view word = out.at.text;
@@ -204,10 +208,10 @@ bool Parser::order(std::vector<Digit>& out) {
 
 bool Parser::digit(Digit& out) {
   i64 axis = 0;
-  if (!number(0, "axis", axis)) return false;
+  if (!number(0, "an axis", axis)) return false;
   out.axis = static_cast<int>(axis);
-  if (take_if('/') && !number(1, "divisor", out.div)) return false;
-  return !take_if('%') || number(2, "modulus", out.mod);
+  if (take_if('/') && !number(1, "a divisor", out.div)) return false;
+  return !take_if('%') || number(2, "a modulus", out.mod);
 }
 
 bool Parser::composed(const Token& at, const std::string& got) {
@@ -218,8 +222,7 @@ bool Parser::composed(const Token& at, const std::string& got) {
 
 // An operand must be the name of a parameter: refuses everything else that could be meant.
 bool Parser::operand_problem(const std::string& outer) {
-  if (is_name() && is('(', 1))
-    return composed(peek(), fmt::format("{} of {}(...)", outer, peek().text));
+  if (is_call()) return composed(peek(), fmt::format("{} of {}(...)", outer, peek().text));
   if (is('(')) return composed(peek(), outer + " of a parenthesis");
   if (is_number() || is('-'))
     return fail(peek(),
@@ -230,7 +233,7 @@ bool Parser::operand_problem(const std::string& outer) {
 }
 
 bool Parser::expr(KernelSyntax& out) {
-  if (is_name() && is('(', 1)) {
+  if (is_call()) {
     if (!call(out)) return false;
   } else if (!sugar(out)) {
     return false;
@@ -246,8 +249,11 @@ bool Parser::sugar(KernelSyntax& out) {
     return fail(peek(),
                 "parentheses are not supported; a kernel is one operator applied to "
                 "parameters");
+  if (is('+') || is('*') || is('/') || at_end())
+    return expected("an operator applied to parameters, such as matmul(a, b)");
   if (!operand_problem("an operator")) return false;
   out.args.push_back(take());
+  if (peek().kind == Token::Kind::kBad) return expected("an operator");
   if (is('-') || is('/'))
     return fail(peek(), fmt::format("the operator `{}` is not supported yet; allowed: +, *, {}",
                                     peek().text, operator_names()));
@@ -279,7 +285,7 @@ bool Parser::argument(KernelSyntax& out) {
     AttributeSyntax& attribute = out.attributes.emplace_back();
     attribute.at = take();
     take();  // =
-    return number(0, fmt::format("value of {}", attribute.at.text), attribute.value);
+    return number(0, fmt::format("the value of {}", attribute.at.text), attribute.value);
   }
   if (!operand_problem(std::string(out.op))) return false;
   if (!out.attributes.empty()) return fail(peek(), "operands come before attributes");

@@ -17,7 +17,7 @@ static Result<Computation> build(const OpCall& call) {
   const i64 last = static_cast<i64>(a.shape.size()) - 1;
   if (!axis) return error("reduce_sum needs the axis to sum over, such as axis=0");
   if (*axis > last)
-    return error(fmt::format("reduce_sum over axis {} of {}; its axes are 0 to {}", *axis,
+    return error(fmt::format("there is no axis {} in {} to sum over; the last one is {}", *axis,
                              shape_text(a.shape), last));
   if (!supported(a.dtype, call.result))
     return error(

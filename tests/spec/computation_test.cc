@@ -1,0 +1,183 @@
+// evaluate() against loops written by hand, and its laws.
+#include "spec/computation.h"
+
+#include <doctest/doctest.h>
+
+#include "spec/random_spec.h"
+
+namespace morello {
+namespace {
+
+using Values = std::vector<double>;
+
+Values evaluate_spec(const std::string& text, const std::vector<Values>& inputs) {
+  const auto spec = parse_spec(text);
+  if (!spec) FAIL(spec.error().str());
+  return evaluate(spec->computation, inputs);
+}
+
+Values random_values(Random& random, i64 n, i64 least = -9, i64 most = 9) {
+  Values v(static_cast<size_t>(n));
+  for (double& x : v) x = static_cast<double>(pick(random, least, most));
+  return v;
+}
+
+TEST_CASE("matmul, batched and with a missing batch dimension") {
+  Random random(1);
+  constexpr i64 kBatch = 3, kM = 4, kN = 5, kK = 6;
+  for (const bool a_batched : {false, true}) {
+    for (const bool b_batched : {false, true}) {
+      const i64 batch = a_batched || b_batched ? kBatch : 1;
+      const Values a = random_values(random, (a_batched ? batch : 1) * kM * kK);
+      const Values b = random_values(random, (b_batched ? batch : 1) * kK * kN);
+      Values expected(static_cast<size_t>(batch * kM * kN));
+      for (i64 i = 0; i < batch; ++i)
+        for (i64 m = 0; m < kM; ++m)
+          for (i64 n = 0; n < kN; ++n) {
+            double sum = 0;
+            for (i64 k = 0; k < kK; ++k)
+              sum += a[static_cast<size_t>(((a_batched ? i : 0) * kM + m) * kK + k)] *
+                     b[static_cast<size_t>(((b_batched ? i : 0) * kK + k) * kN + n)];
+            expected[static_cast<size_t>((i * kM + m) * kN + n)] = sum;
+          }
+      // Layouts say where elements lie, not what they are.
+      for (const char* layouts : {"", " col", " packed"}) {
+        const std::string text = fmt::format(
+            "(a: f32[{}4,6]{}, b: f32[{}6,5]{}): f32{} = matmul(a, b)", a_batched ? "3," : "",
+            layouts, b_batched ? "3," : "", layouts, layouts[0] == ' ' ? " col" : "");
+        CAPTURE(text);
+        CHECK(evaluate_spec(text, {a, b}) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("reduce_sum over each axis") {
+  Random random(2);
+  const Values x = random_values(random, 2 * 3 * 4);
+  const auto at = [&](int i, int j, int k) { return x[static_cast<size_t>((i * 3 + j) * 4 + k)]; };
+  Values over0(12), over1(8), over2(6);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 4; ++k) {
+        over0[static_cast<size_t>(j * 4 + k)] += at(i, j, k);
+        over1[static_cast<size_t>(i * 4 + k)] += at(i, j, k);
+        over2[static_cast<size_t>(i * 3 + j)] += at(i, j, k);
+      }
+  for (const char* layout : {"", " col", " order(2, 0, 1)", " order(0, 2/2, 1, 2%2)"}) {
+    const std::string x_type = fmt::format("(x: f32[2,3,4]{}): f32 = reduce_sum(x, axis=", layout);
+    CHECK(evaluate_spec(x_type + "0)", {x}) == over0);
+    CHECK(evaluate_spec(x_type + "1)", {x}) == over1);
+    CHECK(evaluate_spec(x_type + "2)", {x}) == over2);
+  }
+  CHECK(evaluate_spec("(x: f32[3]): f32 = reduce_sum(x, axis=0)", {{1, 2, 4.5}}) == Values{7.5});
+}
+
+TEST_CASE("elementwise") {
+  const std::vector<Values> inputs = {{1, 2, 3, 4}, {0.5, -1, 10, 0}};
+  CHECK(evaluate_spec("(a: f32[2,2], b: f32[2,2]): f32 = a + b", inputs) == Values{1.5, 1, 13, 4});
+  CHECK(evaluate_spec("(a: f32[2,2], b: f32[2,2] col): f32 = a * b", inputs) ==
+        Values{0.5, -2, 30, 0});
+  CHECK(evaluate_spec("(a: f32[2,2]): f32 col = convert(a)", {inputs[0]}) == inputs[0]);
+}
+
+TEST_CASE("integers are exact and wrap to 32 bits") {
+  // 255 * -128 * 70000 = -2284800000 is below -2^31.
+  const std::string text = "(a: u8[1,70000], b: i8[70000,1]): i32 = matmul(a, b)";
+  CHECK(evaluate_spec(text, {Values(70000, 255), Values(70000, -128)}) == Values{2010167296});
+  const Values extremes = {2147483647, -2147483648.0};
+  CHECK(evaluate_spec("(a: i32[2]): i32 = a + a", {extremes, extremes}) == Values{-2, 0});
+  CHECK(evaluate_spec("(a: i32[2]): i32 = a * a", {extremes, extremes}) == Values{1, 0});
+  CHECK(evaluate_spec("(a: i32[2]): f32 = a + a", {extremes, extremes}) ==
+        Values{4294967294, -4294967296});
+}
+
+// The definition once more, as slow and as literal as possible: axis maps, no strides.
+Values evaluate_literally(const Computation& c, const std::vector<Values>& inputs) {
+  i64 points = 1, out_size = 1;
+  for (const Dim& d : c.dims) points *= d.extent;
+  for (const i64 extent : c.output().shape) out_size *= extent;
+  const auto element = [&](const Operand& o, const std::vector<i64>& index) {
+    i64 at = 0;
+    for (size_t axis = 0; axis < o.shape.size(); ++axis) {
+      i64 x = 0;
+      for (const AxisTerm& t : o.axes[axis]) x += t.coefficient * index[static_cast<size_t>(t.dim)];
+      REQUIRE((x >= 0 && x < o.shape[axis]));
+      at = at * o.shape[axis] + x;
+    }
+    return static_cast<size_t>(at);
+  };
+  Values out(static_cast<size_t>(out_size));
+  for (i64 p = 0; p < points; ++p) {
+    std::vector<i64> index(c.dims.size());
+    i64 rest = p;
+    for (size_t d = 0; d < c.dims.size(); rest /= c.dims[d].extent, ++d)
+      index[d] = rest % c.dims[d].extent;
+    const double a = inputs[0][element(c.operands[0], index)];
+    const double b = c.inputs() == 2 ? inputs[1][element(c.operands[1], index)] : 0;
+    const double value = c.body.back() == BodyOp::kAdd ? a + b : c.inputs() == 2 ? a * b : a;
+    double& result = out[element(c.output(), index)];
+    result = c.combine == Combine::kSum ? result + value : value;
+  }
+  return out;
+}
+
+TEST_CASE("random specs: every index is inside its tensor, and evaluate follows the axis maps") {
+  constexpr std::uint64_t kSeed = 11;
+  Random random(kSeed);
+  for (int round = 0; round < 400; ++round) {
+    const std::string text = random_spec(random);
+    CAPTURE(kSeed);
+    CAPTURE(round);
+    CAPTURE(text);
+    const auto spec = parse_spec(text);
+    REQUIRE(spec.ok());
+    const Computation& c = spec->computation;
+    REQUIRE(c.dims.size() <= kMaxDims);
+    std::vector<Values> inputs;
+    for (int i = 0; i < c.inputs(); ++i) {
+      // Collapsing keeps the sequence of values, so the sizes are those of the parameters.
+      i64 n = 1, user = 1;
+      for (const i64 extent : c.operands[static_cast<size_t>(i)].shape) n *= extent;
+      for (const i64 extent :
+           spec->params[static_cast<size_t>(spec->expr.args[static_cast<size_t>(i)])].shape)
+        user *= extent;
+      REQUIRE(n == user);
+      inputs.push_back(random_values(random, n, 0, 9));
+    }
+    REQUIRE(evaluate(c, inputs) == evaluate_literally(c, inputs));
+  }
+}
+
+TEST_CASE("collapsing changes no address: old and new operands agree element by element") {
+  constexpr std::uint64_t kSeed = 12;
+  Random random(kSeed);
+  for (int round = 0; round < 400; ++round) {
+    const auto spec = parse_spec(random_spec(random));
+    REQUIRE(spec.ok());
+    const Computation& c = spec->computation;
+    for (size_t o = 0; o < c.operands.size(); ++o) {
+      const bool is_result = o + 1 == c.operands.size();
+      const Param& user =
+          is_result ? spec->result : spec->params[static_cast<size_t>(spec->expr.args[o])];
+      if (user.packed) continue;
+      CAPTURE(spec->str());
+      const Operand& operand = c.operands[o];
+      REQUIRE(user.layout.elements(user.shape) == operand.layout.elements(operand.shape));
+      const auto offset_of = [](const Layout& layout, const std::vector<i64>& shape, i64 element) {
+        std::vector<i64> index(shape.size());
+        for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
+          index[axis] = element % shape[axis];
+        return layout.offset(index, shape);
+      };
+      i64 n = 1;
+      for (const i64 extent : user.shape) n *= extent;
+      for (i64 element = 0; element < n; ++element)
+        REQUIRE(offset_of(user.layout, user.shape, element) ==
+                offset_of(operand.layout, operand.shape, element));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace morello

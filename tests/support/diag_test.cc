@@ -1,0 +1,75 @@
+#include "support/diag.h"
+
+#include <doctest/doctest.h>
+
+namespace morello {
+namespace {
+
+Diagnostic placed(std::string source_line, int column, int length) {
+  Diagnostic d = error("wrong");
+  d.file = "f.spec";
+  d.line = 3;
+  d.column = column;
+  d.length = length;
+  d.source_line = std::move(source_line);
+  return d;
+}
+
+TEST_CASE("a diagnostic prints its place, the line and a caret") {
+  struct Row {
+    Diagnostic d;
+    std::string text;
+  };
+  Diagnostic noted = placed("ab cd", 1, 1);
+  noted.notes = {"first", "second"};
+  Diagnostic only_file = error("no such file");
+  only_file.file = "f.spec";
+  const Row rows[] = {
+      {error("wrong"), "error: wrong\n"},
+      {only_file, "f.spec: error: no such file\n"},
+      {placed("ab cd", 4, 2), "f.spec:3:4: error: wrong\n  ab cd\n     ^~\n"},
+      {placed("ab", 3, 1), "f.spec:3:3: error: wrong\n  ab\n    ^\n"},
+      {placed("\tab", 2, 1), "f.spec:3:2: error: wrong\n  \tab\n  \t^\n"},
+      {placed("ab", 1, 0), "f.spec:3:1: error: wrong\n  ab\n  ^\n"},
+      {placed("", 1, 1), "f.spec:3:1: error: wrong\n"},
+      {noted, "f.spec:3:1: error: wrong\n  ab cd\n  ^\nnote: first\nnote: second\n"},
+  };
+  for (const Row& row : rows) CHECK(row.d.str() == row.text);
+}
+
+TEST_CASE("nearest proposes a word within a third of the given one's length") {
+  struct Row {
+    std::string given, best;
+  };
+  const std::vector<std::string> words = {"f32", "bf16", "matmul", "reduce_sum"};
+  const Row rows[] = {
+      {"f32", "f32"},
+      {"f3", "f32"},
+      {"fp32", "f32"},
+      {"f64", ""},
+      {"mamul", "matmul"},
+      {"matmull", "matmul"},
+      {"reducesum", "reduce_sum"},
+      {"softmax", ""},
+      {"", ""},
+      {"MATMUL", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.given);
+    CHECK(nearest(row.given, words) == row.best);
+  }
+  CHECK(nearest("ab", {"ac", "ad"}) == "ac");  // the first of equals
+  CHECK(nearest("x", {}).empty());
+}
+
+TEST_CASE("a Result is a value or an error") {
+  const Result<int> value = 3;
+  const Result<int> none = error("no");
+  CHECK(value.ok());
+  CHECK(*value == 3);
+  CHECK_FALSE(none.ok());
+  CHECK(none.error().text == "no");
+}
+
+}  // namespace
+}  // namespace morello

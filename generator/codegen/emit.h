@@ -25,10 +25,10 @@ struct KernelCode {
 };
 
 struct EmitOptions {
-  std::string space = "morello";   // C++ namespace, may be nested with ::
-  std::string machine;             // name and digest line for the banner
-  std::string header_name;         // "ffw.h": for the include guard and the #include of the source
-  std::string compiled_macro;      // non-empty: header declares, source defines (TYPE STATIC)
+  std::string space = "morello";  // C++ namespace, may be nested with ::
+  std::string machine;            // name and digest line for the banner
+  std::string header_name;        // "ffw.h": for the include guard and the #include of the source
+  std::string compiled_macro;     // non-empty: header declares, source defines (TYPE STATIC)
 };
 
 struct Emitted {

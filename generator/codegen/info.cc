@@ -1,0 +1,112 @@
+#include "codegen/info.h"
+
+#include <algorithm>
+
+#include "codegen/workspace.h"
+#include "codegen/writer.h"
+
+namespace morello {
+
+i64 Built::workspace_bytes() const {
+  i64 most = 0;
+  for (const NestCode& nest : nests) most = std::max(most, nest.workspace_bytes);
+  return most == 0 ? 0 : round_up_to_line(most) + 64;
+}
+
+std::string isa_list(const KernelCode& k) {
+  std::string out;
+  for (const Variant& v : k.variants)
+    out += fmt::format("{}{}", out.empty() ? "" : ",", v.problem.family.isa->name);
+  return out;
+}
+
+int operand_of(const KernelSpec& spec, int param) {
+  for (size_t i = 0; i < spec.expr.args.size(); ++i)
+    if (spec.expr.args[i] == param) return static_cast<int>(i);
+  return -1;
+}
+
+// Every line of `text` as a comment.
+static std::string commented(const std::string& text, const std::string& indent) {
+  Writer w;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    w.line("//{}{}", indent, text.substr(at, end - at));
+    at = end + 1;
+  }
+  return w.text();
+}
+
+std::string banner(const KernelCode& k) {
+  std::string out = fmt::format("// {}\n//   spec: {}\n", k.name, k.spec->str());
+  for (const Variant& v : k.variants) {
+    const Computation& c = *v.problem.computation;
+    out += fmt::format("//   {}: {}, {} cycles by the model\n", v.problem.family.isa->name,
+                       v.problem.family.str(c), v.cost_cycles);
+    out += commented(print(v.problem, *v.impl), "     ");
+  }
+  return out;
+}
+
+static std::string shape_of(const std::vector<i64>& shape) {
+  std::string out;
+  for (i64 extent : shape) out += fmt::format("{}{}", out.empty() ? "" : ", ", extent);
+  return out;
+}
+
+static void shape_line(Writer& w, const Param& p) {
+  if (p.shape.empty()) return;  // a scalar
+  w.line("static constexpr std::int64_t {}_shape[] = {{{}}};", p.name, shape_of(p.shape));
+}
+
+// Arithmetic operations, and the bytes that have to move at least.
+static void work_lines(Writer& w, const Computation& c) {
+  std::uint64_t points = 1, moved = 0;
+  for (const Dim& d : c.dims) points *= static_cast<std::uint64_t>(d.extent);
+  std::uint64_t each = c.combine == Combine::kSum ? 1 : 0;
+  for (BodyOp op : c.body) each += op == BodyOp::kAdd || op == BodyOp::kMul ? 1 : 0;
+  for (const Operand& o : c.operands) {
+    std::uint64_t elements = 1;
+    for (i64 extent : o.shape) elements *= static_cast<std::uint64_t>(extent);
+    moved += elements * static_cast<std::uint64_t>(bytes(o.dtype));
+  }
+  w.line("static constexpr std::uint64_t flops = {}u;", points * each);
+  w.line("static constexpr std::uint64_t bytes = {}u;", moved);
+}
+
+// Bytes of a packed parameter in the variant that needs most.
+static i64 packed_parameter_bytes(const KernelCode& k, int operand) {
+  i64 most = 0;
+  for (const Variant& v : k.variants)
+    most = std::max(most, v.problem.root_address(operand).elements *
+                              bytes(v.problem.computation->operands[operand].dtype));
+  return most;
+}
+
+std::string info_struct(const Built& b, const std::string& machine) {
+  const KernelCode& k = b.kernel;
+  Writer w;
+  w.open("struct {}_info", k.name);
+  w.line("static constexpr const char* name = \"{}\";", k.name);
+  w.line("static constexpr const char* spec = \"{}\";", k.spec->str());
+  w.line("static constexpr const char* machine = \"{}\";", machine);
+  w.line("static constexpr const char* isas = \"{}\";", isa_list(k));
+  w.line("static constexpr std::size_t threads = {};", k.threads);
+  w.line("static constexpr std::size_t alignment = 1;  // of every pointer");
+  w.line("static constexpr std::size_t workspace_bytes = {};", b.workspace_bytes());
+  for (size_t i = 0; i < k.spec->params.size(); ++i) {
+    const Param& p = k.spec->params[i];
+    shape_line(w, p);
+    if (const int o = operand_of(*k.spec, static_cast<int>(i)); p.packed && o >= 0)
+      w.line("static constexpr std::size_t packed_{}_bytes = {};", p.name,
+             packed_parameter_bytes(k, o));
+  }
+  shape_line(w, k.spec->result);
+  work_lines(w, k.spec->computation);
+  w.line("static constexpr std::uint64_t model_cycles = {}u;", k.variants.front().cost_cycles);
+  w.close("};");
+  return w.text();
+}
+
+}  // namespace morello

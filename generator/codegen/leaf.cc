@@ -1,0 +1,524 @@
+// A leaf keeps its output tile in registers. Registers are counted in instances: a dim of the tile
+// has one instance per index, the lane dim one per vector. Per step of the reduction the input with
+// fewer instances is loaded whole and held, the other streams through one load at a time, so that
+// live registers are accumulators + held + one load.
+//
+//   slot       the reduction elements one load covers: `group`, or lanes * group * regs where the
+//              lanes run along the reduction
+//   iteration  several slots, enough kernels to hide the loop's own cost
+//   set        where lanes reduce, slots go round independent sets of accumulators
+//
+// Registers are named locals, never arrays: GCC 12 keeps arrays of vectors in memory at -O2 (46
+// against 133 GF/s for a 6x16 tile).
+#include "codegen/leaf.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace morello {
+namespace {
+
+// Kernel applications per iteration of the reduction loop.
+constexpr i64 kIterationKernels = 16;
+constexpr i64 kLine = 64;
+// A prefetch fetches a whole line: iterations grow up to this factor to consume whole lines.
+constexpr i64 kLineFactor = 4;
+
+class LeafWriter {
+ public:
+  LeafWriter(const Problem& p, const LeafJob& job);
+  std::string body();
+  std::string params() const;
+
+ private:
+  struct Slot {
+    i64 start = 0;  // along inner_, from the pointers
+    i64 valid = 0;  // elements
+    i64 set = 0;
+  };
+  // One use of a load row: the instances it fills and where they lie.
+  struct Load {
+    Extents instance{};  // of the first register
+    Extents index{};     // of its first element
+  };
+
+  void choose_inner();
+  bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
+  bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
+  std::string reg_type(Dtype t) const;
+  std::string reg(int o, const Extents& instance, i64 set = 0) const;
+  char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
+  std::string stem(int o) const { return {'p', letter(o)}; }
+  std::string pointer(int o) const { return pointers_[o]; }
+  Extents output_instances() const;
+  void each(const Extents& counts, auto visit) const;
+
+  std::vector<Load> loads(int o, const Slot& slot) const;
+  std::vector<i64> element_offsets(int o, const Load& load, i64 elements) const;
+  i64 valid_elements(int o, const Load& load, const Slot& slot) const;
+  void load(int o, const Load& load, const Slot& slot);
+  std::string staged(int o, const std::vector<i64>& offsets, i64 size);
+  void fill_registers(const Access& a, const std::string& p, const std::vector<std::string>& regs);
+
+  void accumulators();
+  void accumulator_from_memory(const Extents& instance);
+  void reductions(size_t next);
+  void inner_loop();
+  void slot(const Slot& s);
+  void apply(const Extents& instance, i64 set);
+  void prefetch(i64 first, i64 slots);
+  i64 slots_per_iteration() const;
+  void elementwise();
+  void join_sets();
+  void store_all();
+  void store(const Extents& instance);
+  void store_vector(const Extents& instance, const std::string& value);
+  void store_scalar(const Extents& instance);
+  std::vector<i64> output_offsets(const Extents& instance) const;
+
+  const Problem& p_;
+  const Computation& c_;
+  const Family& f_;
+  const Kernel& k_;
+  const LeafJob& job_;
+  const int out_;
+  int inner_ = -1;          // innermost reduction dim
+  std::vector<int> outer_;  // other reduction dims of the tile
+  i64 regs_ = 1;            // most registers filled by one load
+  i64 slot_ = 1;            // reduction elements per slot
+  i64 sets_ = 1;
+  Extents count_{};  // instances per slot and dim
+  Extents unit_{};   // elements per instance
+  std::array<std::string, kMaxOperands> pointers_;
+  Writer w_{1};
+  Names names_;
+};
+
+LeafWriter::LeafWriter(const Problem& p, const LeafJob& job)
+    : p_(p), c_(*p.computation), f_(p.family), k_(*p.family.kernel), job_(job), out_(c_.inputs()) {
+  for (int o = 0; o < out_; ++o) regs_ = std::max<i64>(regs_, f_.loads[o]->regs);
+  choose_inner();
+  count_.fill(1);
+  unit_.fill(1);
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
+    if (d == f_.lane) unit_[d] = k_.lanes_reduce ? k_.lanes * k_.group : k_.lanes;
+    if (!c_.dims[d].reduction) count_[d] = (job.extent[d] + unit_[d] - 1) / unit_[d];
+  }
+  if (k_.lanes_reduce) {
+    count_[f_.lane] = regs_;
+    slot_ = unit_[f_.lane] * regs_;
+    sets_ = std::max<i64>(1, f_.quantum[f_.lane] / slot_);
+  } else {
+    slot_ = k_.group;
+  }
+  for (int o = 0; o <= out_; ++o) pointers_[o] = stem(o);
+}
+
+// The reduction dim of the lanes or of the groups, else the last one.
+void LeafWriter::choose_inner() {
+  if (k_.lanes_reduce) inner_ = f_.lane;
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+    if (c_.dims[d].reduction && !k_.lanes_reduce && (inner_ < 0 || f_.quantum[inner_] == 1))
+      inner_ = d;
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+    if (c_.dims[d].reduction && d != inner_ && job_.extent[d] > 1) outer_.push_back(d);
+}
+
+std::string LeafWriter::params() const {
+  std::string out;
+  for (int o = 0; o < out_; ++o)
+    out += fmt::format("{} {}, ", const_pointer(job_.refs[o].dtype), stem(o));
+  return fmt::format("{}{} {}", out, mutable_pointer(job_.refs[out_].dtype), stem(out_));
+}
+
+std::string LeafWriter::reg_type(Dtype t) const {
+  return std::string(k_.lanes == 1 ? c_type(t) : p_.family.isa->register_type(t));
+}
+
+// b_0_1: operand b, instance 0 of its first dim with several, 1 of its second.
+std::string LeafWriter::reg(int o, const Extents& instance, i64 set) const {
+  std::string name(1, letter(o));
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+    if (touches(o, d) && count_[d] > 1) name += fmt::format("_{}", instance[d]);
+  if (o == out_ && sets_ > 1) name += fmt::format("_s{}", set);
+  return name;
+}
+
+Extents LeafWriter::output_instances() const {
+  Extents counts = count_;
+  for (int d = 0; d < kMaxDims; ++d)
+    if (d < static_cast<int>(c_.dims.size()) && c_.dims[d].reduction) counts[d] = 1;
+  return counts;
+}
+
+// Visits all points below `counts`, the last dim fastest.
+void LeafWriter::each(const Extents& counts, auto visit) const {
+  Extents at{};
+  while (true) {
+    visit(at);
+    int d = kMaxDims - 1;
+    while (d >= 0 && ++at[d] == counts[d]) at[d--] = 0;
+    if (d < 0) return;
+  }
+}
+
+std::vector<LeafWriter::Load> LeafWriter::loads(int o, const Slot& slot) const {
+  const i64 regs = lanes_along(o) ? f_.loads[o]->regs : 1;
+  Extents counts;
+  counts.fill(1);
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+    if (touches(o, d)) counts[d] = d == f_.lane ? (count_[d] + regs - 1) / regs : count_[d];
+  std::vector<Load> out;
+  each(counts, [&](const Extents& at) {
+    Load l{at, at};
+    for (int d = 0; d < kMaxDims; ++d) {
+      if (d == f_.lane) l.instance[d] *= regs;
+      l.index[d] = l.instance[d] * unit_[d];
+    }
+    if (inner_ >= 0) l.index[inner_] += slot.start;
+    out.push_back(l);
+  });
+  return out;
+}
+
+// Elements of this load that exist, from the first.
+i64 LeafWriter::valid_elements(int o, const Load& load, const Slot& slot) const {
+  const Access& a = *f_.loads[o];
+  if (a.kind != Access::Kind::kVector) return std::min<i64>(a.group, slot.valid);
+  const i64 all = a.lanes * a.group * a.regs;
+  if (k_.lanes_reduce)
+    return std::clamp<i64>(slot.start + slot.valid - load.index[f_.lane], 0, all);
+  const i64 lanes = std::min<i64>(a.lanes * a.regs, job_.extent[f_.lane] - load.index[f_.lane]);
+  return slot.valid < a.group ? lanes : lanes * a.group;
+}
+
+// Where the first `elements` elements of an unpacked load lie.
+std::vector<i64> LeafWriter::element_offsets(int o, const Load& load, i64 elements) const {
+  std::vector<i64> out;
+  Extents index = load.index;
+  for (i64 e = 0; e < elements; ++e) {
+    out.push_back(job_.refs[o].map.offset(index));
+    if (f_.lane >= 0) ++index[f_.lane];
+  }
+  return out;
+}
+
+bool adjacent(const std::vector<i64>& offsets) {
+  for (size_t i = 1; i < offsets.size(); ++i)
+    if (offsets[i] != offsets[0] + static_cast<i64>(i)) return false;
+  return true;
+}
+
+void LeafWriter::load(int o, const Load& load, const Slot& slot) {
+  const Access& a = *f_.loads[o];
+  const Ref& ref = job_.refs[o];
+  std::vector<std::string> regs;
+  for (int r = 0; r < a.regs; ++r) {
+    Extents instance = load.instance;
+    if (f_.lane >= 0 && lanes_along(o)) instance[f_.lane] += r;
+    regs.push_back(reg(o, instance));
+  }
+  const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group * a.regs : a.group;
+  const i64 valid = valid_elements(o, load, slot);
+  std::string p = at(pointer(o), ref.map.offset(load.index));
+  if (ref.packed) {
+    // Packing pads to whole blocks; what is shorter than a block was not padded for this row.
+    const bool padded = valid == all || a.kind != Access::Kind::kVector ||
+                        block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0;
+    if (!padded) p = staged(o, element_offsets(o, load, valid), all);
+  } else if (a.kind == Access::Kind::kVector) {
+    const std::vector<i64> offsets = element_offsets(o, load, valid);
+    if (valid < all || !adjacent(offsets)) p = staged(o, offsets, all);
+  } else {
+    MORELLO_CHECK(valid == all, "{} reads a group that is not whole", a.name);
+  }
+  fill_registers(a, p, regs);
+}
+
+// Collects elements in a local array, zeros behind them; the array's name.
+std::string LeafWriter::staged(int o, const std::vector<i64>& offsets, i64 size) {
+  const Dtype type = job_.refs[o].dtype;
+  const std::string name = names_.fresh("t");
+  w_.line("{} {}[{}] = {{}};", c_type(type), name, size);
+  if (adjacent(offsets) && !offsets.empty()) {
+    w_.line("__builtin_memcpy({}, {}, {});", name, at(pointer(o), offsets[0]),
+            static_cast<i64>(offsets.size()) * bytes(type));
+    return name;
+  }
+  for (size_t i = 0; i < offsets.size(); ++i)
+    w_.line("{}[{}] = {}[{}];", name, i, pointer(o), offsets[i]);
+  return name;
+}
+
+void LeafWriter::fill_registers(const Access& a, const std::string& p,
+                                const std::vector<std::string>& regs) {
+  const std::string type = reg_type(a.reg);
+  std::vector<std::pair<std::string_view, std::string>> values = {
+      {"p", p}, {"r0", regs[0]}, {"r1", regs.back()}};
+  if (a.code.find("{t}") != std::string_view::npos) values.emplace_back("t", names_.fresh("t"));
+  const std::string code = expand(a.code, values);
+  if (a.regs == 1 && a.code.starts_with("{r0} = ") && a.code.find(';') + 1 == a.code.size())
+    return w_.line("const {} {}", type, code);
+  for (int r = 0; r < a.regs; ++r) w_.line("{} {};", type, regs[r]);
+  w_.code(code);
+  // The last of an odd number of columns has no use for its second register.
+  for (int r = 1; r < a.regs; ++r) w_.line("static_cast<void>({});", regs[r]);
+}
+
+void LeafWriter::accumulators() {
+  each(output_instances(), [&](const Extents& instance) {
+    for (i64 s = 0; s < sets_; ++s) {
+      const std::string name = reg(out_, instance, s);
+      w_.line("{} {};", reg_type(k_.output), name);
+      if (job_.accumulate && !k_.lanes_reduce)
+        accumulator_from_memory(instance);
+      else
+        w_.code(expand(k_.zero, {{"c", name}}));
+    }
+  });
+}
+
+// Offsets of the output elements one accumulator holds.
+std::vector<i64> LeafWriter::output_offsets(const Extents& instance) const {
+  Extents index;
+  for (int d = 0; d < kMaxDims; ++d) index[d] = instance[d] * unit_[d];
+  i64 n = 1;
+  const bool vector = k_.lanes > 1 && !k_.lanes_reduce;
+  if (vector) n = std::min<i64>(k_.lanes, job_.extent[f_.lane] - index[f_.lane]);
+  std::vector<i64> out;
+  for (i64 i = 0; i < n; ++i) {
+    out.push_back(job_.refs[out_].map.offset(index));
+    if (vector) ++index[f_.lane];
+  }
+  return out;
+}
+
+void LeafWriter::accumulator_from_memory(const Extents& instance) {
+  const std::vector<i64> offsets = output_offsets(instance);
+  const Access& a = *f_.reload;
+  const bool direct = static_cast<i64>(offsets.size()) == a.lanes && adjacent(offsets);
+  const std::string p = direct ? at(pointer(out_), offsets[0]) : staged(out_, offsets, a.lanes);
+  w_.code(expand(a.code, {{"p", p}, {"r0", reg(out_, instance)}, {"t", names_.fresh("t")}}));
+}
+
+// Loops over the outer reduction dims around the inner one.
+void LeafWriter::reductions(size_t next) {
+  if (next == outer_.size()) return inner_loop();
+  const int d = outer_[next];
+  const auto saved = pointers_;
+  for (int o = 0; o < out_; ++o) {
+    if (!touches(o, d)) continue;
+    pointers_[o] = names_.fresh(stem(o));
+    w_.line("{} {} = {};", const_pointer(job_.refs[o].dtype), pointers_[o], saved[o]);
+  }
+  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), job_.extent[d]);
+  const auto here = pointers_;
+  for (int o = 0; o < out_; ++o) {  // the inner loop moves its pointers
+    pointers_[o] = names_.fresh(stem(o));
+    w_.line("{} {} = {};", const_pointer(job_.refs[o].dtype), pointers_[o], here[o]);
+  }
+  reductions(next + 1);
+  pointers_ = here;
+  for (int o = 0; o < out_; ++o)
+    if (touches(o, d)) w_.line("{} += {};", here[o], job_.refs[o].map.advance(d, 1));
+  w_.close();
+  pointers_ = saved;
+}
+
+i64 LeafWriter::slots_per_iteration() const {
+  i64 kernels = regs_;
+  each(output_instances(), [&](const Extents&) { ++kernels; });
+  kernels = std::max<i64>(1, (kernels - regs_) * (k_.lanes_reduce ? regs_ : 1));
+  i64 step = sets_;
+  for (int o = 0; o < out_; ++o)
+    step = std::lcm(step, std::max<i64>(1, smallest_step(job_.refs[o].map, inner_) / slot_));
+  i64 slots = (kIterationKernels + kernels - 1) / kernels;
+  slots = (slots + step - 1) / step * step;
+  const int ahead = job_.call.ahead_operand;
+  if (ahead < 0 || ahead == out_ || !touches(ahead, inner_)) return slots;
+  const i64 consumed =
+      job_.refs[ahead].map.advance(inner_, slots * slot_) * bytes(job_.refs[ahead].dtype);
+  const i64 factor = kLine / std::gcd(kLine, std::max<i64>(consumed, 1));
+  return factor <= kLineFactor ? slots * factor : slots;
+}
+
+void LeafWriter::inner_loop() {
+  if (inner_ < 0) return slot({0, 1, 0});
+  const i64 full = job_.extent[inner_] / slot_, tail = job_.extent[inner_] % slot_;
+  const i64 per = slots_per_iteration(), iterations = full / per;
+  i64 first = 0;
+  if (iterations > 1) {
+    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), iterations);
+    prefetch(0, per);
+    for (i64 s = 0; s < per; ++s) slot({s * slot_, slot_, s % sets_});
+    for (int o = 0; o < out_; ++o)
+      if (touches(o, inner_))
+        w_.line("{} += {};", pointer(o), job_.refs[o].map.advance(inner_, per * slot_));
+    w_.close();
+    first = iterations * per;
+  } else if (full > 0) {
+    prefetch(0, full);
+  }
+  for (i64 s = first; s < full; ++s) slot({(s - first) * slot_, slot_, s % sets_});
+  if (tail > 0) slot({(full - first) * slot_, tail, 0});
+}
+
+// Once for every line that `slots` slots read.
+void LeafWriter::prefetch(i64 first, i64 slots) {
+  const int o = job_.call.ahead_operand;
+  if (o < 0 || o == out_ || f_.isa->prefetch.empty()) return;
+  const i64 size = bytes(job_.refs[o].dtype);
+  std::vector<i64> lines;
+  for (i64 s = first; s < first + slots; ++s)
+    for (const Load& l : loads(o, {s * slot_, slot_, 0}))
+      lines.push_back(job_.refs[o].map.offset(l.index) * size / kLine);
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  for (i64 line : lines)
+    w_.code(expand(f_.isa->prefetch,
+                   {{"p", at(pointer(o), (line * kLine + job_.call.ahead_bytes) / size)}}));
+}
+
+// One slot: the held input first, then every load of the streamed one with all its uses.
+void LeafWriter::slot(const Slot& s) {
+  w_.open("{}", "");
+  const int streamed =
+      out_ == 1 || loads(0, s).size() * f_.loads[0]->regs > loads(1, s).size() * f_.loads[1]->regs
+          ? 0
+          : 1;
+  for (int o = 0; o < out_; ++o)
+    if (o != streamed)
+      for (const Load& l : loads(o, s)) load(o, l, s);
+  for (const Load& l : loads(streamed, s)) {
+    load(streamed, l, s);
+    const i64 regs = lanes_along(streamed) ? f_.loads[streamed]->regs : 1;
+    each(count_, [&](const Extents& instance) {
+      for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
+        const i64 width = d == f_.lane ? regs : 1;
+        const i64 from = instance[d] - l.instance[d];
+        if (touches(streamed, d) && (from < 0 || from >= width)) return;
+      }
+      apply(instance, s.set);
+    });
+  }
+  w_.close();
+}
+
+void LeafWriter::apply(const Extents& instance, i64 set) {
+  std::vector<std::pair<std::string_view, std::string>> values = {{"c", reg(out_, instance, set)},
+                                                                  {"a", reg(0, instance)}};
+  if (out_ == 2) values.emplace_back("b", reg(1, instance));
+  w_.code(expand(k_.code, values));
+}
+
+// No reduction: one load of every input at a time, straight through to the store.
+void LeafWriter::elementwise() {
+  Extents counts = count_;
+  if (f_.lane >= 0) counts[f_.lane] = (counts[f_.lane] + regs_ - 1) / regs_;
+  const Slot whole{0, k_.group, 0};
+  each(counts, [&](const Extents& at) {
+    w_.open("{}", "");
+    Extents first = at;
+    if (f_.lane >= 0) first[f_.lane] *= regs_;
+    auto covers = [&](int o, const Load& l) {
+      for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
+        const i64 width = d == f_.lane ? regs_ : 1;
+        if (touches(o, d) && (l.instance[d] < first[d] || l.instance[d] >= first[d] + width))
+          return false;
+      }
+      return true;
+    };
+    for (int o = 0; o < out_; ++o)
+      for (const Load& l : loads(o, whole))
+        if (covers(o, l)) load(o, l, whole);
+    for (i64 r = 0; r < regs_; ++r) {
+      Extents instance = first;
+      if (f_.lane >= 0) instance[f_.lane] += r;
+      if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
+      w_.line("{} {};", reg_type(k_.output), reg(out_, instance));
+      apply(instance, 0);
+      store(instance);
+    }
+    w_.close();
+  });
+}
+
+void LeafWriter::join_sets() {
+  each(output_instances(), [&](const Extents& instance) {
+    for (i64 step = 1; step < sets_; step *= 2)
+      for (i64 s = 0; s + step < sets_; s += 2 * step)
+        w_.code(expand(k_.combine,
+                       {{"c", reg(out_, instance, s)}, {"a", reg(out_, instance, s + step)}}));
+  });
+}
+
+void LeafWriter::store_all() {
+  each(output_instances(), [&](const Extents& instance) { store(instance); });
+}
+
+void LeafWriter::store(const Extents& instance) {
+  if (k_.lanes_reduce) return store_scalar(instance);
+  store_vector(instance, reg(out_, instance));
+}
+
+void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
+  const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
+  const std::vector<i64> offsets = output_offsets(instance);
+  const i64 n = static_cast<i64>(offsets.size());
+  const bool direct = n == a.lanes && adjacent(offsets);
+  const std::string t = names_.fresh("t");
+  const std::string p = direct ? at(pointer(out_), offsets[0]) : names_.fresh("t");
+  const Dtype type = job_.refs[out_].dtype;
+  if (!direct) w_.line("{} {}[{}];", c_type(type), p, a.lanes);
+  w_.code(expand(a.code, {{"p", p}, {"r0", value}, {"t", t}}));
+  if (direct) return;
+  if (adjacent(offsets)) {
+    w_.line("__builtin_memcpy({}, {}, {});", at(pointer(out_), offsets[0]), p, n * bytes(type));
+    return;
+  }
+  for (i64 i = 0; i < n; ++i) w_.line("{}[{}] = {}[{}];", pointer(out_), offsets[i], p, i);
+}
+
+// The lanes of one accumulator summed, added to the old value if there is one.
+void LeafWriter::store_scalar(const Extents& instance) {
+  const std::string sum = names_.fresh("s");
+  const std::string p = at(pointer(out_), output_offsets(instance)[0]);
+  const std::string_view type = c_type(k_.output);
+  w_.line("{} {};", type, sum);
+  w_.code(expand(k_.finish, {{"c", reg(out_, instance, 0)}, {"s", sum}}));
+  if (job_.accumulate) {
+    const std::string old = names_.fresh("s");
+    w_.line("{} {};", type, old);
+    w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
+    if (is_float(k_.output))
+      w_.line("{} += {};", sum, old);
+    else
+      w_.line(
+          "{0} = static_cast<{2}>(static_cast<std::uint32_t>({0}) + "
+          "static_cast<std::uint32_t>({1}));",
+          sum, old, type);
+  }
+  const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
+  w_.code(expand(a.code, {{"p", p}, {"r0", sum}}));
+}
+
+std::string LeafWriter::body() {
+  if (c_.combine == Combine::kNone) {
+    elementwise();
+    return w_.text();
+  }
+  accumulators();
+  reductions(0);
+  if (sets_ > 1) join_sets();
+  store_all();
+  return w_.text();
+}
+
+}  // namespace
+
+std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {
+  LeafWriter leaf(p, job);
+  return functions.add("leaf", leaf.params(), leaf.body());
+}
+
+}  // namespace morello

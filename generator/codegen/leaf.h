@@ -1,0 +1,19 @@
+// The micro-kernel: straight-line code over named registers for one leaf Call.
+#pragma once
+
+#include "codegen/operand.h"
+#include "codegen/writer.h"
+
+namespace morello {
+
+struct LeafJob {
+  Extents extent{};
+  bool accumulate = false;
+  Refs refs;  // maps, types and forms; the pointers are parameters of the function
+  Call call;
+};
+
+// Name of a function (const A* pa[, const B* pb], C* pc) that computes the tile.
+std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job);
+
+}  // namespace morello

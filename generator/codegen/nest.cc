@@ -1,0 +1,257 @@
+// Walks the Impl with, for every operand, a pointer to the current tile and the address map of the
+// buffer it lies in. Pointers advance by constants: no index arithmetic is left in the code.
+//
+// The body of a parallel loop becomes a function of its own (no lambdas: Clang 14 refuses
+// intrinsics in a lambda of a function with a target attribute) that gets the pointers in a struct.
+#include "codegen/nest.h"
+
+#include "codegen/leaf.h"
+#include "codegen/pack.h"
+#include "codegen/workspace.h"
+#include "impl/text.h"
+
+namespace morello {
+namespace {
+
+constexpr const char* kArena = "arena";
+
+struct Shared {
+  const Problem& p;
+  Functions functions;
+  std::string chunks;  // text of the chunk functions
+  int chunk_count = 0;
+  i64 chunk_offset = 0;  // where in the workspace the arenas of chunks begin
+  bool parallel = false;
+};
+
+// Writes the body of one function: the serial part of the nest or one chunk.
+class NestWriter {
+ public:
+  explicit NestWriter(Shared& shared) : shared_(shared), p_(shared.p), c_(*shared.p.computation) {}
+
+  Writer w{1};
+  Names names;
+  void emit(const Spec& spec, const Impl& impl, const Refs& refs, i64 arena);
+
+ private:
+  void node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs, i64 arena);
+  void node(const Spec& spec, const Impl& impl, const Move& n, const Refs& refs, i64 arena);
+  void node(const Spec& spec, const Impl& impl, const Block& n, const Refs& refs, i64 arena);
+  void node(const Spec& spec, const Impl& impl, const Call& n, const Refs& refs, i64 arena);
+  void node(const Spec& spec, const Impl& impl, const Hole& n, const Refs& refs, i64 arena);
+  void parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs);
+  std::string chunk(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs);
+  std::string pointer_type(int o, const Ref& r) const {
+    return o == c_.inputs() ? mutable_pointer(r.dtype) : const_pointer(r.dtype);
+  }
+  std::string stem(int o) const { return c_.operands[o].name; }
+
+  Shared& shared_;
+  const Problem& p_;
+  const Computation& c_;
+};
+
+void NestWriter::emit(const Spec& spec, const Impl& impl, const Refs& refs, i64 arena) {
+  std::visit([&](const auto& n) { node(spec, impl, n, refs, arena); }, impl.node);
+}
+
+void NestWriter::node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs,
+                      i64 arena) {
+  if (n.parallel) return parallel(spec, impl, n, refs);
+  Refs moving = refs;
+  std::vector<std::string> advances;
+  for (size_t o = 0; o < c_.operands.size(); ++o) {
+    const i64 step = refs[o].map.advance(n.dim, n.tile);
+    if (step == 0) continue;
+    moving[o].pointer = names.fresh(stem(static_cast<int>(o)));
+    advances.push_back(fmt::format("{} += {};", moving[o].pointer, step));
+    w.line("{} {} = {};", pointer_type(static_cast<int>(o), refs[o]), moving[o].pointer,
+           refs[o].pointer);
+  }
+  const std::vector<Child> parts = children(p_, spec, impl);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Child& part = parts[i];
+    if (part.times > 1)
+      w.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names.fresh("i"), part.times);
+    emit(part.spec, *part.impl, moving, arena);
+    if (part.times > 1 || i + 1 < parts.size())
+      for (const std::string& advance : advances) w.line("{}", advance);
+    if (part.times > 1) w.close();
+  }
+}
+
+void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const Refs& refs,
+                      i64 arena) {
+  const Child body = children(p_, spec, impl).front();
+  if (!n.copy) return emit(body.spec, *body.impl, refs, arena);
+  const int o = n.operand;
+  const bool output = o == c_.inputs();
+  Refs moved = refs;
+  Ref& buffer = moved[o];
+  buffer = {.pointer = names.fresh(stem(o)),
+            .map = p_.family.packed[o].address(spec.extent),
+            .dtype = p_.place_dtype(o, true),
+            .packed = true};
+  w.line("{0} {1} = static_cast<{0}>(static_cast<void*>({2}));", mutable_pointer(buffer.dtype),
+         buffer.pointer, at(kArena, arena));
+  PackJob job{.packed = buffer.map,
+              .other = refs[o].map,
+              .packed_type = buffer.dtype,
+              .other_type = refs[o].dtype,
+              .extent = spec.extent,
+              .into_packed = true};
+  if (!output || spec.accumulate)
+    w.line("{}({}, {});", pack_function(shared_.functions, *p_.family.isa, job), refs[o].pointer,
+           buffer.pointer);
+  arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
+  emit(body.spec, *body.impl, moved, arena);
+  job.into_packed = false;
+  if (output)
+    w.line("{}({}, {});", pack_function(shared_.functions, *p_.family.isa, job), buffer.pointer,
+           refs[o].pointer);
+}
+
+void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Refs& refs,
+                      i64 arena) {
+  for (const Child& part : children(p_, spec, impl)) emit(part.spec, *part.impl, refs, arena);
+}
+
+void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& refs, i64) {
+  const Ref& out = refs[c_.inputs()];
+  if (n.kind == Call::Kind::kFill) {
+    const std::string name = fill_function(shared_.functions, out, spec.extent);
+    return w.line("{}({});", name, out.pointer);
+  }
+  std::string args;
+  for (size_t o = 0; o < c_.operands.size(); ++o)
+    args += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
+  const LeafJob job{spec.extent, spec.accumulate, refs, n};
+  w.line("{}({});", leaf_function(shared_.functions, p_, job), args);
+}
+
+void NestWriter::node(const Spec& spec, const Impl&, const Hole&, const Refs&, i64) {
+  MORELLO_CHECK(false, "code of a hole: {}", str(spec, c_));
+}
+
+void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs) {
+  shared_.parallel = true;
+  const std::string body = chunk(spec, impl, n, refs);
+  const bool uses_workspace = chunk_arena_bytes(p_, spec, impl) > kLocalBytes;
+  i64 chunks = 0;
+  for (const Child& part : children(p_, spec, impl)) chunks += part.times;
+  std::string values;
+  for (size_t o = 0; o < c_.operands.size(); ++o)
+    values += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
+  if (uses_workspace) values += ", " + at("workspace", shared_.chunk_offset);
+  const std::string data = names.fresh("data"), i = names.fresh("i");
+  w.line("{}_data {} = {{{}}};", body, data, values);
+  w.open("if (pool.run != nullptr)");
+  w.line("pool.run(pool.context, {}, {}, &{});", chunks, body, data);
+  w.otherwise();
+  w.line("for (std::size_t {0} = 0; {0} < {1}; ++{0}) {2}(&{3}, {0});", i, chunks, body, data);
+  w.close();
+}
+
+// The function for one index of a parallel loop; the rest, if there is one, is the last index.
+std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs) {
+  const std::string name = fmt::format("chunk_{}", shared_.chunk_count++);
+  const i64 arena = chunk_arena_bytes(p_, spec, impl);
+  const bool uses_workspace = arena > kLocalBytes;
+  NestWriter inside(shared_);
+  Writer& w = inside.w;
+  Writer fields(1);
+  Refs here = refs;
+  w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", name);
+  const std::string i = "static_cast<std::ptrdiff_t>(index)";
+  for (size_t o = 0; o < c_.operands.size(); ++o) {
+    const std::string type = pointer_type(static_cast<int>(o), refs[o]);
+    const std::string field = fmt::format("operand_{}", o);
+    fields.line("{} {};", type, field);
+    here[o].pointer = inside.names.fresh(stem(static_cast<int>(o)));
+    const i64 step = refs[o].map.advance(n.dim, n.tile);
+    w.line("{} {} = data->{}{};", type, here[o].pointer, field,
+           step == 0 ? "" : fmt::format(" + {} * {}", i, step));
+  }
+  if (uses_workspace) {
+    fields.line("unsigned char* workspace;");
+    w.line("unsigned char* {} = data->workspace + {} * {};", kArena, i, arena);
+  } else if (arena > 0) {
+    w.line("alignas(64) unsigned char {}[{}];", kArena, arena);
+  }
+  const std::vector<Child> parts = children(p_, spec, impl);
+  if (parts.size() == 2) w.open("if (index < {})", parts[0].times);
+  inside.emit(parts[0].spec, *parts[0].impl, here, 0);
+  if (parts.size() == 2) {
+    w.otherwise();
+    inside.emit(parts[1].spec, *parts[1].impl, here, 0);
+    w.close();
+  }
+  bool moves = false;
+  for (size_t o = 0; o < c_.operands.size(); ++o) moves |= refs[o].map.advance(n.dim, n.tile) != 0;
+  if (!moves) w.line("static_cast<void>(index);");
+  shared_.chunks += fmt::format(
+      "struct {0}_data {{\n{1}}};\nMORELLO_UNUSED MORELLO_TARGET static void {0}(void* argument, "
+      "std::size_t index) noexcept {{\n{2}}}\n",
+      name, fields.text(), w.text());
+  return name;
+}
+
+// Packs a `packed` parameter ahead of time: from row order as given into the root's order.
+std::string packer(Shared& shared, int o) {
+  const Problem& p = shared.p;
+  const Computation& c = *p.computation;
+  Computation given = c;
+  given.operands[o].packed = false;
+  given.operands[o].layout = Layout::row(static_cast<int>(c.operands[o].shape.size()));
+  const PackJob job{.packed = p.root_address(o),
+                    .other = given_address(given, o),
+                    .packed_type = c.operands[o].dtype,
+                    .other_type = c.operands[o].dtype,
+                    .extent = p.root().extent,
+                    .into_packed = true};
+  return pack_function(shared.functions, *p.family.isa, job);
+}
+
+}  // namespace
+
+NestCode emit_nest(const Problem& p, const Impl& impl) {
+  const Computation& c = *p.computation;
+  const Spec root = p.root();
+  Shared shared{.p = p, .functions = {}, .chunks = {}};
+  const i64 arena = arena_bytes(p, root, impl);
+  const bool local = arena <= kLocalBytes;
+  shared.chunk_offset = local ? 0 : arena;
+  NestCode code;
+  code.workspace_bytes = shared.chunk_offset + chunks_workspace_bytes(p, root, impl);
+
+  NestWriter nest(shared);
+  std::string params;
+  Refs refs;
+  for (int o = 0; o <= c.inputs(); ++o) {
+    refs[o] = {.pointer = nest.names.fresh(c.operands[o].name),
+               .map = p.root_address(o),
+               .dtype = c.operands[o].dtype,
+               .packed = root.place[o].packed};
+    const Dtype type = refs[o].dtype;
+    params +=
+        fmt::format("{}{} {}", o == 0 ? "" : ", ",
+                    o == c.inputs() ? mutable_pointer(type) : const_pointer(type), refs[o].pointer);
+  }
+  if (code.workspace_bytes > 0) params += ", unsigned char* workspace";
+  if (local && arena > 0)
+    nest.w.line("alignas(64) unsigned char {}[{}];", kArena, arena);
+  else if (arena > 0)
+    nest.w.line("unsigned char* {} = workspace;", kArena);
+  nest.emit(root, impl, refs, 0);
+  for (int o = 0; o < c.inputs(); ++o)
+    if (c.operands[o].packed) code.packers[o] = packer(shared, o);
+
+  code.parallel = shared.parallel;
+  if (code.parallel) params += ", const ::morello::Parallel& pool";
+  code.functions =
+      fmt::format("{}{}MORELLO_UNUSED MORELLO_TARGET static void run({}) noexcept {{\n{}}}\n",
+                  shared.functions.text(), shared.chunks, params, nest.w.text());
+  return code;
+}
+
+}  // namespace morello

@@ -1,0 +1,25 @@
+// Functions that move whole tiles: packing, unpacking, filling with zeros.
+#pragma once
+
+#include "codegen/operand.h"
+#include "codegen/writer.h"
+
+namespace morello {
+
+// Copies one tile between a packed buffer and any other place of the same operand.
+struct PackJob {
+  AddressMap packed;  // of a buffer of exactly this tile
+  AddressMap other;
+  Dtype packed_type = Dtype::f32;
+  Dtype other_type = Dtype::f32;
+  Extents extent{};
+  bool into_packed = true;  // pads ragged blocks with zeros; else writes back what is no padding
+};
+
+// Name of a function (const Source* src, Destination* dst).
+std::string pack_function(Functions& functions, const Isa& isa, const PackJob& job);
+
+// Name of a function (T* dst) that sets the tile, padding included, to zero.
+std::string fill_function(Functions& functions, const Ref& out, const Extents& extent);
+
+}  // namespace morello

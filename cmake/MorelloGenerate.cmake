@@ -96,7 +96,8 @@ function(morello_add_kernel)
       endif()
     endforeach()
   endif()
-  foreach(step IN ITEMS call target specs names header output machine isa threads generator)
+  foreach(step IN ITEMS call target specs names header output machine isa threads generator
+                        language)
     if(problem STREQUAL "")
       cmake_language(CALL _morello_check_${step})
     endif()
@@ -178,11 +179,6 @@ function(_morello_command)
   set(stamp "${work}/${target}.stamp")
   set(impl_path "${work}/${target}.impl")
   set(stats_path "${work}/${target}.stats.json")
-  if(NOT "SPEC_FILE" IN_LIST given)
-    # @ONLY with one variable: exact for every text, and the file's time stays if nothing changed.
-    string(REGEX REPLACE "\n$" "" specs_text "${specs_text}")
-    file(CONFIGURE OUTPUT "${spec_file}" CONTENT "@specs_text@" @ONLY NEWLINE_STYLE UNIX)
-  endif()
   set(files "${header_path}" ${source_path} "${impl_path}" "${stats_path}")
   foreach(file IN LISTS files)  # Make does not create the directories of outputs
     cmake_path(GET file PARENT_PATH directory)
@@ -204,8 +200,8 @@ function(_morello_command)
   add_custom_command(OUTPUT "${stamp}" BYPRODUCTS ${files}
     COMMAND ${generator} generate --spec-file "${spec_file}" ${spec_arguments}
             --machine "${machine}" --isa "${isa}" --threads "${arg_THREADS}"
-            --namespace "${namespace}" --header "${header_path}" ${extra}
-            --impl "${impl_path}" --stats "${stats_path}" --stamp "${stamp}"
+            --namespace "${namespace}" --header "${header_path}" --header-name "${header}"
+            ${extra} --impl "${impl_path}" --stats "${stats_path}" --stamp "${stamp}"
     ${show}
     DEPENDS ${generator} "${spec_file}" ${machine_file}
     JOB_POOL morello VERBATIM COMMENT "Morello: ${target} (${what})")
@@ -230,8 +226,6 @@ function(_morello_library)
     add_library(${target} INTERFACE)
   else()
     add_library(${target} ${arg_TYPE} "${source_path}")
-    cmake_path(GET header_path PARENT_PATH beside)
-    target_include_directories(${target} PRIVATE "${beside}")  # the source names the file only
     _morello_compile_settings()
   endif()
   add_dependencies(${target} ${target}.update)

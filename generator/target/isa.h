@@ -93,8 +93,9 @@ struct Isa {
   std::string_view include;                    // "<immintrin.h>" or ""
   int vector_registers = 16;
   std::vector<RegisterType> register_types;
-  std::string_view prelude;   // helper functions the templates call, or ""
-  std::string_view prefetch;  // template over {p}, or ""
+  bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it
+  std::string_view prelude;       // helper functions the templates call, or ""
+  std::string_view prefetch;      // template over {p}, or ""
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
 

@@ -9,6 +9,14 @@ static const std::string kPrelude =
     std::string(kernels::avx2_f32.prelude) + std::string(kernels::avx2_int.prelude) +
     std::string(kernels::avx2_access.prelude) + std::string(kernels::scalar.prelude);
 
+static bool runs_here() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
 const Isa avx2 = {
     .name = "avx2",
     .attribute = "avx2,fma,f16c",
@@ -17,6 +25,7 @@ const Isa avx2 = {
     .include = "<immintrin.h>",
     .vector_registers = 16,
     .register_types = {{Dtype::f32, "__m256"}, {Dtype::i32, "__m256i"}, {Dtype::i16, "__m256i"}},
+    .runs_here = runs_here,
     .prelude = kPrelude,
     .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
     .kernels = {kernels::avx2_f32.kernels, kernels::avx2_int.kernels, kernels::scalar.kernels},

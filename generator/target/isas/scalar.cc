@@ -3,6 +3,8 @@
 
 namespace morello::isas {
 
+static bool runs_here() { return true; }
+
 const Isa scalar = {
     .name = "scalar",
     .attribute = "",
@@ -12,6 +14,7 @@ const Isa scalar = {
     .register_types = {{Dtype::f32, "float"},
                        {Dtype::i32, "std::int32_t"},
                        {Dtype::i16, "std::int16_t"}},
+    .runs_here = runs_here,
     .prelude = kernels::scalar.prelude,
     .prefetch = "__builtin_prefetch({p}, 0, 3);",
     .kernels = {kernels::scalar.kernels},

@@ -1,0 +1,77 @@
+#include "target/machine.h"
+
+#include "target/machine_fields.h"
+
+namespace morello {
+
+static constexpr i64 kMaxCycles = i64{1'000'000'000} * 1000;
+
+// Positive where a zero would make something free that is not.
+static constexpr MachineField<Machine> kMachineFields[] = {
+    {"cores", &Machine::cores, false, 1, 4096},
+    {"parallel_cycles", &Machine::parallel_millicycles, true, 0, kMaxCycles},
+    {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
+};
+static constexpr MachineField<Machine> kCoreFields[] = {
+    {"fma_per_cycle", &Machine::fma_per_cycle, false, 1, 16},
+    {"alu_per_cycle", &Machine::alu_per_cycle, false, 1, 16},
+    {"load_per_cycle", &Machine::load_per_cycle, false, 1, 16},
+    {"store_per_cycle", &Machine::store_per_cycle, false, 1, 16},
+    {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
+    {"fma_latency", &Machine::fma_latency, false, 1, 64},
+};
+static constexpr MachineField<LevelDesc> kLevelFields[] = {
+    {"bytes", &LevelDesc::bytes, false, 1024, i64{1} << 40},  // first: memory has all but this one
+    {"line", &LevelDesc::line, false, 16, 1024},
+    {"shared_by", &LevelDesc::shared_by, false, 1, 4096},
+    {"line_cycles", &LevelDesc::line_millicycles, true, 1, kMaxCycles},
+    {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
+    {"shared_line_cycles", &LevelDesc::shared_line_millicycles, true, 1, kMaxCycles},
+    {"latency_cycles", &LevelDesc::latency_millicycles, true, 1, kMaxCycles},
+};
+
+std::span<const MachineField<Machine>> machine_fields() { return kMachineFields; }
+std::span<const MachineField<Machine>> core_fields() { return kCoreFields; }
+std::span<const MachineField<LevelDesc>> level_fields(Level l) {
+  const std::span<const MachineField<LevelDesc>> all = kLevelFields;
+  return l == kMemory ? all.subspan(1) : all;
+}
+
+std::string_view level_name(Level l) {
+  static constexpr std::string_view kNames[kLevels] = {"reg", "L1", "L2", "L3", "mem"};
+  MORELLO_CHECK(l >= 0 && l < kLevels, "level {}", l);
+  return kNames[l];
+}
+
+std::string_view level_table(Level l) { return l == kMemory ? "memory" : level_name(l); }
+
+std::string decimal(i64 thousandths) {
+  std::string text = fmt::format("{}.{:03}", thousandths / 1000, thousandths % 1000);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+template <class T>
+static void print_fields(std::string& out, std::span<const MachineField<T>> fields,
+                         const T& object) {
+  for (const MachineField<T>& f : fields) {
+    const i64 value = f.get(object);
+    out += fmt::format("{} = {}\n", f.key, f.cycles ? decimal(value) : std::to_string(value));
+  }
+}
+
+std::string Machine::toml() const {
+  std::string out = "# Morello machine file; docs/machines.md explains the keys.\n";
+  out += fmt::format("name = \"{}\"\nisa = \"{}\"\n", name, isa);
+  print_fields(out, machine_fields(), *this);
+  out += "\n[core]\n";
+  print_fields(out, core_fields(), *this);
+  for (Level l = kL1; l <= kMemory; ++l) {
+    out += fmt::format("\n[{}]\n", level_table(l));
+    print_fields(out, level_fields(l), levels[static_cast<size_t>(l)]);
+  }
+  return out;
+}
+
+}  // namespace morello

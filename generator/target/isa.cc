@@ -4,14 +4,9 @@
 #include <mutex>
 
 #include "spec/kernel_spec.h"
+#include "target/tables.h"
 
 namespace morello {
-
-namespace isas {
-#define X(name) extern const Isa name;
-#include "isas.inc"
-#undef X
-}  // namespace isas
 
 std::span<const Isa* const> isa_table() {
   static constexpr const Isa* kTable[] = {

@@ -1,7 +1,7 @@
 // x86-64-v3: AVX2, FMA and F16C.
 #include <string>
 
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::isas {
 

@@ -1,5 +1,5 @@
 // Portable C++: the fallback of every other instruction set, and the readable reference.
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::isas {
 

@@ -1,6 +1,6 @@
 // How AVX2 registers are filled from memory and stored. A load that widens costs a shuffle
 // (vpmovzx, vpmovsx) beside the load; a broadcast of 32 bits is free with the load.
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::kernels {
 

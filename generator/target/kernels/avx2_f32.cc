@@ -1,6 +1,6 @@
 // AVX2/FMA arithmetic on 8 floats per register. Work and latency: a core with two 256-bit FMA pipes
 // and a latency of 4 (Skylake, Zen 2 and later; vendors' optimisation manuals).
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::kernels {
 

@@ -3,7 +3,7 @@
 // inputs are registers of i16 with a group of two reduction elements per 32-bit lane, whatever
 // the 8-bit type in memory was; the language has no i16 matmul, so `implements` names the 8-bit
 // one.
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::kernels {
 

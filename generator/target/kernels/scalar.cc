@@ -1,7 +1,7 @@
 // One element at a time, in portable C++. 32-bit integers wrap (computed unsigned: signed overflow
 // is undefined). Conversions of bf16 and f16 work on bits; tests/target/rows_test.cc goes through
 // all of them.
-#include "target/kernels.h"
+#include "target/tables.h"
 
 namespace morello::kernels {
 

@@ -1,5 +1,5 @@
-// Rows: the leaf code of one family, kernels/<family>.cc. An Isa (isas/<name>.cc) lists the
-// families it can run; the list in CMakeLists.txt names the files.
+// The two tables of this folder; the lists in CMakeLists.txt name their files. Rows are the leaf
+// code of one family, kernels/<family>.cc; an Isa, isas/<name>.cc, lists the families it can run.
 #pragma once
 
 #include "target/isa.h"
@@ -18,5 +18,12 @@ namespace kernels {
 #include "kernels.inc"
 #undef X
 }  // namespace kernels
+
+// Not so these: nothing may use them before main().
+namespace isas {
+#define X(name) extern const Isa name;
+#include "isas.inc"
+#undef X
+}  // namespace isas
 
 }  // namespace morello

@@ -11,15 +11,33 @@ static Extents full_extents(const Computation& c) {
   return e;
 }
 
+// Where the operands lie when the kernel is called: in the nearest shared place that holds them all
+// at once, as in a loop that calls it again and again. Small kernels are called with warm caches;
+// weights that fit no cache come from memory.
+static Level resident_level(const Problem& p) {
+  if (!p.machine) return kMemory;
+  i64 total = 0;
+  for (const Operand& o : p.computation->operands) {
+    i64 elements = 1;
+    for (i64 n : o.shape) elements *= n;
+    total += elements * bytes(o.dtype);
+  }
+  for (Level l : {kL2, kL3})
+    if (total <= p.machine->levels[l].bytes / 2) return l;
+  return kMemory;
+}
+
 Spec Problem::root() const {
   const Computation& c = *computation;
   Spec s;
+  s.nearest = resident_level(*this);
   s.extent = full_extents(c);
   s.threads = threads;
   // The ahead-of-time packer reorders but does not convert, so an operand is in kernel form at the
   // root only where the kernel takes its dtype.
   for (size_t o = 0; o < c.operands.size(); ++o) {
     const int i = static_cast<int>(o);
+    s.place[o].level = s.nearest;
     s.place[o].packed = c.operands[o].packed && is_packable(family, i) &&
                         packed_dtype(family, c, i) == c.operands[o].dtype;
   }

@@ -36,6 +36,27 @@ TEST_CASE("root") {
   }
 }
 
+// With a machine, a kernel is called with its operands in the nearest shared cache that holds them.
+TEST_CASE("root of a machine with caches") {
+  Machine machine;
+  machine.levels[kL1].bytes = 1 << 15;
+  machine.levels[kL2].bytes = 1 << 19;
+  machine.levels[kL3].bytes = 1 << 24;
+  struct Row {
+    std::string_view spec, root;
+  };
+  for (const Row& row : {Row{"(x: f32[32768]): f32 = convert(x)", "i=32768 x@L2 out@L2 nearest=L2"},
+                         Row{"(x: f32[32769]): f32 = convert(x)", "i=32769 x@L3 out@L3 nearest=L3"},
+                         Row{"(x: f32[1048577]): f32 = convert(x)", "i=1048577 x@mem out@mem"}}) {
+    CAPTURE(row.spec);
+    auto f = test::fixture(row.spec, "copy_f32x8");
+    f.problem.machine = &machine;
+    const Spec root = f.problem.root();
+    CHECK(str(root, f.computation()) == row.root);
+    CHECK(test::hole_spec(f.problem, row.root) == root);
+  }
+}
+
 TEST_CASE("text of a Spec parses") {
   const auto f = test::fixture("(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)",
                                "fma_f32x8 lane=n quantum=m:6,n:16", 2);

@@ -181,6 +181,8 @@ class Detector {
             : hwloc_get_ancestor_obj_by_type(topology_, kTypes[static_cast<size_t>(l - 1)], first_);
     if (cache == nullptr || cache->attr->cache.size == 0) {
       d.shared_by = std::min(d.shared_by, cores);
+      if (l > kL1)
+        d.bytes = std::max(d.bytes, found_.machine.levels[static_cast<size_t>(l - 1)].bytes);
       note("hwloc knows no {}: took {} bytes shared by {} from {}", level_name(l), d.bytes,
            d.shared_by, base_.name);
       return;

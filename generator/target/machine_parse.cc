@@ -153,12 +153,12 @@ class Reader {
   // Values that are possible each by itself but make no sense together.
   bool check_all(const Machine& m) {
     if (!check_words(m)) return false;
+    for (Level l = kL1; l <= kMemory; ++l)
+      if (!check_level(m, l)) return false;
     if (m.prefetch_bytes % m.levels[kL1].line != 0)
       return fail(root_.get("prefetch_bytes")->source(),
                   fmt::format("`prefetch_bytes` must be a multiple of the line of [L1], {}",
                               m.levels[kL1].line));
-    for (Level l = kL1; l <= kMemory; ++l)
-      if (!check_level(m, l)) return false;
     return true;
   }
   bool check_words(const Machine& m) {

@@ -1,0 +1,119 @@
+// Laws of the rows that need no compiler: what they say about themselves is consistent.
+#include "target/isa.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+namespace morello {
+namespace {
+
+// The placeholders in a template: "{c} = {a};" gives {"c", "a"}.
+std::set<std::string> placeholders(std::string_view code) {
+  std::set<std::string> found;
+  for (size_t at = code.find('{'); at != code.npos; at = code.find('{', at + 1))
+    found.emplace(code.substr(at + 1, code.find('}', at) - at - 1));
+  return found;
+}
+using Names = std::set<std::string>;
+
+TEST_CASE("the tables") {
+  REQUIRE(isa_table().size() == 2);
+  CHECK(find_isa("avx2") == isa_table()[0]);
+  CHECK(find_isa("scalar") == isa_table()[1]);
+  CHECK(find_isa("avx") == nullptr);
+  CHECK(find_isa("scalar")->runs_here());
+  CHECK(find_isa("avx2")->register_type(Dtype::f32) == "__m256");
+  CHECK(&meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)") ==
+        &meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)"));
+}
+
+TEST_CASE("names are unique within an instruction set") {
+  for (const Isa* isa : isa_table()) {
+    std::set<std::string_view> names;
+    for (const auto& rows : isa->kernels)
+      for (const Kernel& k : rows) CHECK_MESSAGE(names.insert(k.name).second, k.name);
+    for (const auto& rows : isa->accesses)
+      for (const Access& a : rows) CHECK_MESSAGE(names.insert(a.name).second, a.name);
+  }
+}
+
+void check_kernel(const Isa& isa, const Kernel& k) {
+  CAPTURE(k.name);
+  const Computation& c = meaning(k.implements);
+  Names inputs = {"a", "c"};
+  if (c.inputs() == 2) inputs.insert("b");
+  CHECK(placeholders(k.code) == inputs);
+  if (c.combine == Combine::kSum) {
+    CHECK(placeholders(k.zero) == Names{"c"});
+    CHECK(placeholders(k.combine) == Names{"a", "c"});
+    CHECK(placeholders(k.finish) == (k.lanes_reduce ? Names{"c", "s"} : Names{}));
+  } else {
+    CHECK(k.zero == "");
+    CHECK(k.combine == "");
+    CHECK(k.finish == "");
+    CHECK(!k.lanes_reduce);
+  }
+  i64 parallel = 1;
+  i64 reduced = 1;
+  for (const Dim& d : c.dims) (d.reduction ? reduced : parallel) *= d.extent;
+  CHECK(parallel == (k.lanes_reduce ? 1 : k.lanes));
+  CHECK(reduced == (k.lanes_reduce ? k.lanes * k.group : k.group));
+  CHECK(c.compute == k.output);
+  if (k.lanes > 1) {
+    CHECK(isa.register_type(k.input) != "");
+    CHECK(isa.register_type(k.output) != "");
+  }
+}
+
+void check_access(const Access& a) {
+  CAPTURE(a.name);
+  const Computation& c = meaning(a.implements);
+  const bool store = a.kind == Access::Kind::kStore;
+  Names names = {"p", "r0"};
+  if (a.regs == 2) names.insert("r1");
+  Names given = placeholders(a.code);
+  given.erase("t");
+  CHECK(given == names);
+  const i64 moved = a.group * (a.kind == Access::Kind::kBroadcast ? 1 : a.lanes * a.regs);
+  CHECK(c.dims.size() == 1);
+  CHECK(c.dims[0].extent == moved);
+  // The language has no conversion to i16: those rows name i32.
+  if (!(store && a.memory == Dtype::i16))
+    CHECK((store ? c.output().dtype : c.operands[0].dtype) == a.memory);
+}
+
+TEST_CASE("every row agrees with what it implements") {
+  for (const Isa* isa : isa_table()) {
+    CAPTURE(isa->name);
+    for (const auto& rows : isa->kernels)
+      for (const Kernel& k : rows) check_kernel(*isa, k);
+    for (const auto& rows : isa->accesses)
+      for (const Access& a : rows) check_access(a);
+  }
+}
+
+// What a leaf needs for an operand of each type it may meet.
+TEST_CASE("every instruction set reaches every type") {
+  for (const Isa* isa : isa_table()) {
+    CAPTURE(isa->name);
+    const auto has = [&](Access::Kind kind, Dtype memory, Dtype reg) {
+      for (const auto& rows : isa->accesses)
+        for (const Access& a : rows)
+          if (a.kind == kind && a.memory == memory && a.reg == reg) return true;
+      return false;
+    };
+    for (const Dtype t : kDtypes) {
+      CAPTURE(name(t));
+      CHECK(has(Access::Kind::kBroadcast, t, accumulator(t)));
+      CHECK(has(Access::Kind::kBroadcast, t, Dtype::f32));
+    }
+    for (const Dtype t : {Dtype::f32, Dtype::bf16, Dtype::f16})
+      CHECK(has(Access::Kind::kStore, t, Dtype::f32));
+    CHECK(has(Access::Kind::kStore, Dtype::i32, Dtype::i32));
+  }
+}
+
+}  // namespace
+}  // namespace morello

@@ -1,0 +1,281 @@
+#include "target/machine.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "target/isa.h"
+#include "target/machine_fields.h"
+#include "target/machines.h"
+
+namespace morello {
+namespace {
+
+constexpr std::string_view kGood = R"(# Morello machine file; docs/machines.md explains the keys.
+name = "toy"
+isa = "avx2"
+cores = 4
+parallel_cycles = 5000
+prefetch_bytes = 4096
+
+[core]
+fma_per_cycle = 2
+alu_per_cycle = 2
+load_per_cycle = 2
+store_per_cycle = 1
+issue_per_cycle = 4
+fma_latency = 4
+
+[L1]
+bytes = 32768
+line = 64
+shared_by = 1
+line_cycles = 1
+prefetched_line_cycles = 1
+shared_line_cycles = 1
+latency_cycles = 7
+
+[L2]
+bytes = 262144
+line = 64
+shared_by = 2
+line_cycles = 2.125
+prefetched_line_cycles = 2.1
+shared_line_cycles = 2.001
+latency_cycles = 14
+
+[L3]
+bytes = 8388608
+line = 64
+shared_by = 4
+line_cycles = 4.5
+prefetched_line_cycles = 4.2
+shared_line_cycles = 1.5
+latency_cycles = 45
+
+[memory]
+line = 64
+shared_by = 4
+line_cycles = 11
+prefetched_line_cycles = 9
+shared_line_cycles = 6
+latency_cycles = 300
+)";
+
+TEST_CASE("a machine file reads as it stands and prints as it was") {
+  const Result<Machine> m = parse_machine(kGood, "toy.toml");
+  REQUIRE_MESSAGE(m.ok(), m.error().str());
+  CHECK(m->name == "toy");
+  CHECK(m->cores == 4);
+  CHECK(m->parallel_millicycles == 5'000'000);
+  CHECK(m->levels[kL1].bytes == 32768);
+  CHECK(m->levels[kL2].line_millicycles == 2125);
+  CHECK(m->levels[kL2].prefetched_millicycles == 2100);
+  CHECK(m->levels[kL2].shared_line_millicycles == 2001);
+  CHECK(m->levels[kL3].shared_by == 4);
+  CHECK(m->levels[kMemory].latency_millicycles == 300'000);
+  CHECK(m->toml() == kGood);
+}
+
+TEST_CASE("shipped machine files") {
+  CHECK(shipped_machines() == std::vector<std::string>{"alderlake", "haswell", "skylake",
+                                                       "x86-64-v3", "zen1", "zen2", "zen3", "zen4",
+                                                       "zen5"});
+  for (const MachineFile& f : machine_files()) {
+    CAPTURE(f.name);
+    const Result<Machine> m = parse_machine(f.text, std::string(f.name));
+    REQUIRE_MESSAGE(m.ok(), m.error().str());
+    CHECK(m->name == f.name);
+    CHECK(f.text.starts_with("# "));  // says what it is and where the numbers are from
+    const Result<Machine> again = parse_machine(m->toml(), "again");
+    REQUIRE_MESSAGE(again.ok(), again.error().str());
+    CHECK(*again == *m);
+    CHECK(*load_machine(std::string(f.name)) == *m);
+    // The keys come in the order in which they print, so that files compare line by line.
+    const std::string printed = m->toml();
+    CHECK(f.text.substr(f.text.find("name =")) == printed.substr(printed.find("name =")));
+  }
+}
+
+// One edit of kGood and what it leads to.
+struct Wrong {
+  std::string_view from, to, message;
+};
+constexpr Wrong kWrong[] = {
+    {"isa = \"avx2\"", "isa = \"avx3\"",
+     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx2, scalar
+  isa = "avx3"
+        ^~~~~~
+)"},
+    {"name = \"toy\"", "name = \"to*/y\"",
+     R"(toy.toml:2:8: error: `name` must be 1 to 64 letters, digits, `-`, `_` or `.`
+  name = "to*/y"
+         ^~~~~~~
+)"},
+    {"name = \"toy\"", "name = 7", R"(toy.toml:2:8: error: `name` must be a string
+  name = 7
+         ^
+)"},
+    {"cores = 4\n", "cores = 0\n", R"(toy.toml:4:9: error: `cores` must be an integer from 1 to 4096
+  cores = 0
+          ^
+)"},
+    {"cores = 4\n", "cores = 4.5\n",
+     R"(toy.toml:4:9: error: `cores` must be an integer from 1 to 4096
+  cores = 4.5
+          ^~~
+)"},
+    {"cores = 4\n", "", "toy.toml: error: missing key `cores`\n"},
+    {"prefetch_bytes = 4096", "prefetch_bytes = 4000",
+     R"(toy.toml:6:18: error: `prefetch_bytes` must be a multiple of the line of [L1], 64
+  prefetch_bytes = 4000
+                   ^~~~
+)"},
+    {"prefetch_bytes", "prefech_bytes",
+     R"(toy.toml:6:1: error: unknown key `prefech_bytes`; did you mean `prefetch_bytes`?
+  prefech_bytes = 4096
+  ^~~~~~~~~~~~~
+)"},
+    {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
+     R"(toy.toml:15:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, alu_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency
+  colour = 1
+  ^~~~~~
+)"},
+    {"fma_latency = 4\n", "", R"(toy.toml:8:1: error: missing key `fma_latency` in [core]
+  [core]
+  ^~~~~~
+)"},
+    {"[L3]", "[L4]", R"(toy.toml:34:2: error: unknown key `L4`; did you mean `L1`?
+  [L4]
+   ^~
+)"},
+    {"[memory]", "[memory]\nbytes = 1",
+     R"(toy.toml:44:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
+  bytes = 1
+  ^~~~~
+)"},
+    {"bytes = 32768", "bytes = 524288",
+     R"(toy.toml:26:9: error: `bytes` in [L2] must be at least that of [L1], 524288
+  bytes = 262144
+          ^~~~~~
+)"},
+    {"bytes = 32768", "bytes = -32768",
+     R"(toy.toml:17:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+  bytes = -32768
+          ^~~~~~
+)"},
+    {"bytes = 32768", "bytes = \"32 KiB\"",
+     R"(toy.toml:17:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+  bytes = "32 KiB"
+          ^~~~~~~~
+)"},
+    {"line = 64", "line = 0",
+     R"(toy.toml:18:8: error: `line` in [L1] must be an integer from 16 to 1024
+  line = 0
+         ^
+)"},
+    {"line = 64", "line = 48", R"(toy.toml:18:8: error: `line` in [L1] must be a power of two
+  line = 48
+         ^~
+)"},
+    {"shared_by = 4", "shared_by = 8",
+     R"(toy.toml:37:13: error: `shared_by` in [L3] must be at most `cores`, 4
+  shared_by = 8
+              ^
+)"},
+    {"shared_by = 4", "shared_by = 1",
+     R"(toy.toml:37:13: error: `shared_by` in [L3] must be at least that of [L2], 2
+  shared_by = 1
+              ^
+)"},
+    {"line_cycles = 2.125", "line_cycles = 2.1255",
+     R"(toy.toml:29:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+  line_cycles = 2.1255
+                ^~~~~~
+)"},
+    {"line_cycles = 2.125", "line_cycles = nan",
+     R"(toy.toml:29:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+  line_cycles = nan
+                ^~~
+)"},
+    {"line_cycles = 11", "line_cycles = 0",
+     R"(toy.toml:46:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
+  line_cycles = 0
+                ^
+)"},
+    {"prefetched_line_cycles = 9", "prefetched_line_cycles = 12",
+     R"(toy.toml:47:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
+  prefetched_line_cycles = 12
+                           ^~
+)"},
+    {"shared_line_cycles = 6", "shared_line_cycles = 9.5",
+     R"(toy.toml:48:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
+  shared_line_cycles = 9.5
+                       ^~~
+)"},
+    {"latency_cycles = 300", "latency_cycles = 30",
+     R"(toy.toml:49:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
+  latency_cycles = 30
+                   ^~
+)"},
+};
+
+std::string edited(const Wrong& row) {
+  std::string text(kGood);
+  const size_t at = text.find(row.from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, row.from.size(), row.to);
+}
+
+TEST_CASE("wrong machine files") {
+  for (const Wrong& row : kWrong) {
+    CAPTURE(row.to);
+    const Result<Machine> m = parse_machine(edited(row), "toy.toml");
+    REQUIRE(!m.ok());
+    CHECK(m.error().str() == row.message);
+  }
+}
+
+// What is no TOML is described by the parser of toml++, in its words; the place is ours to keep.
+TEST_CASE("no TOML") {
+  for (const auto& [text, line] : {std::pair("name = \n", 1), std::pair("a = 1\na = 2\n", 2),
+                                   std::pair("[core\n", 1), std::pair("a = \"\xff\"\n", 1)}) {
+    const Result<Machine> m = parse_machine(text, "x.toml");
+    REQUIRE(!m.ok());
+    CHECK(m.error().file == "x.toml");
+    CHECK(m.error().line == line);
+    CHECK(m.error().text != "");
+  }
+  CHECK(parse_machine("", "x.toml").error().str() == "x.toml: error: missing key `name`\n");
+}
+
+TEST_CASE("load_machine") {
+  CHECK(load_machine("zen6").error().str() ==
+        "error: unknown machine `zen6`; did you mean `zen1`?\n"
+        "note: shipped machines: alderlake, haswell, skylake, x86-64-v3, zen1, zen2, zen3, zen4, "
+        "zen5\n"
+        "note: or the path of a .toml file, or `native`\n");
+  CHECK(load_machine("").error().text == "unknown machine ``");
+  CHECK(load_machine("/nowhere/x.toml").error().str() ==
+        "error: cannot read the machine file `/nowhere/x.toml`: No such file or directory\n");
+  const std::string path = fmt::format("{}/toy_{}.toml", MORELLO_TEST_DIRECTORY, getpid());
+  std::ofstream(path) << kGood;
+  CHECK(*load_machine(path) == *parse_machine(kGood, ""));
+  std::ofstream(path) << "isa = 1\n";
+  CHECK(load_machine(path).error().str() == path + ": error: missing key `name`\n");
+  unlink(path.c_str());
+}
+
+TEST_CASE("names of levels and decimals") {
+  CHECK(level_name(kRegisters) == "reg");
+  CHECK(level_name(kMemory) == "mem");
+  CHECK(level_table(kMemory) == "memory");
+  CHECK(decimal(0) == "0");
+  CHECK(decimal(1) == "0.001");
+  CHECK(decimal(1070) == "1.07");
+  CHECK(decimal(500'000) == "500");
+}
+
+}  // namespace
+}  // namespace morello

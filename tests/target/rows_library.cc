@@ -1,0 +1,138 @@
+#include "rows_library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace morello {
+namespace {
+
+using Names = std::vector<std::pair<std::string, std::string>>;
+
+std::string expand(std::string_view code, const Names& names) {
+  std::string out(code);
+  for (const auto& [from, to] : names)
+    for (size_t at = out.find(from); at != out.npos; at = out.find(from, at + to.size()))
+      out.replace(at, from.size(), to);
+  return out;
+}
+
+std::string type_of(const Isa& isa, int lanes, Dtype t) {
+  return std::string(lanes > 1 ? isa.register_type(t) : c_type(t));
+}
+
+std::string load(const std::string& type, const std::string& name, const std::string& from) {
+  return fmt::format("  {} {};\n  __builtin_memcpy(&{}, {}, sizeof {});\n", type, name, name, from,
+                     name);
+}
+std::string save(const std::string& name, const std::string& to) {
+  return fmt::format("  __builtin_memcpy({}, &{}, sizeof {});\n", to, name, name);
+}
+
+std::string function(std::string_view row, std::string_view part, const std::string& body) {
+  return fmt::format(
+      "extern \"C\" MORELLO_TARGET void {}_{}(const void* a, const void* b, void* c);\n"
+      "extern \"C\" MORELLO_TARGET void {}_{}(const void* a, const void* b, void* c) {{\n"
+      "  (void)a; (void)b; (void)c;\n{}}}\n",
+      row, part, row, part, body);
+}
+
+// code: c = code(a, b, c); zero: c; combine: c += a; finish: scalar c = sum of the lanes of a.
+std::string kernel(const Isa& isa, const Kernel& k) {
+  const std::string in = type_of(isa, k.lanes, k.input);
+  const std::string out = type_of(isa, k.lanes, k.output);
+  const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
+  const auto code = [&](std::string_view t) { return "  " + expand(t, names) + "\n"; };
+  std::string inputs = load(in, "ra", "a");
+  if (meaning(k.implements).inputs() == 2) inputs += load(in, "rb", "b");
+  std::string text =
+      function(k.name, "code", inputs + load(out, "rc", "c") + code(k.code) + save("rc", "c"));
+  if (!k.zero.empty())
+    text += function(k.name, "zero", "  " + out + " rc;\n" + code(k.zero) + save("rc", "c"));
+  if (!k.combine.empty())
+    text +=
+        function(k.name, "combine",
+                 load(out, "ra", "a") + load(out, "rc", "c") + code(k.combine) + save("rc", "c"));
+  if (!k.finish.empty())
+    text += function(k.name, "finish",
+                     load(out, "rc", "a") + fmt::format("  {} rs;\n", c_type(k.output)) +
+                         code(k.finish) + save("rs", "c"));
+  return text;
+}
+
+// code: a load reads memory a and writes its registers to c, r0 then r1; a store reads its register
+// from a and writes memory c.
+std::string access(const Isa& isa, const Access& a) {
+  const std::string type = type_of(isa, a.lanes, a.reg);
+  const Names names = {{"{p}", "p + 0"}, {"{r0}", "x0"}, {"{r1}", "x1"}, {"{t}", "xt"}};
+  const std::string code = "  " + expand(a.code, names) + "\n";
+  if (a.kind == Access::Kind::kStore)
+    return function(a.name, "code",
+                    load(type, "x0", "a") +
+                        fmt::format("  {0}* p = static_cast<{0}*>(c);\n", c_type(a.memory)) + code);
+  std::string body = fmt::format("  const {0}* p = static_cast<const {0}*>(a);\n  {1} x0;\n",
+                                 c_type(a.memory), type);
+  if (a.regs == 2) body += "  " + type + " x1;\n";
+  body += code + save("x0", "c");
+  if (a.regs == 2) body += save("x1", "static_cast<char*>(c) + sizeof x0");
+  return function(a.name, "code", body);
+}
+
+std::string source(const Isa& isa) {
+  std::string text = "#include <cstddef>\n#include <cstdint>\n";
+  if (!isa.include.empty()) text += fmt::format("#include {}\n", isa.include);
+  text += "#define MORELLO_UNUSED __attribute__((unused))\n#define MORELLO_TARGET";
+  if (!isa.attribute.empty())
+    text += fmt::format(" __attribute__((target(\"{}\")))", isa.attribute);
+  text += fmt::format("\nnamespace rows {{\n{}", isa.prelude);
+  if (!isa.prefetch.empty())
+    text += function("isa", "prefetch",
+                     "  const float* p = static_cast<const float*>(a);\n  " +
+                         expand(isa.prefetch, {{"{p}", "p + 16"}}) + "\n");
+  for (const auto& rows : isa.kernels)
+    for (const Kernel& k : rows) text += kernel(isa, k);
+  for (const auto& rows : isa.accesses)
+    for (const Access& a : rows) text += access(isa, a);
+  return text + "}  // namespace rows\n";
+}
+
+}  // namespace
+
+RowsLibrary::RowsLibrary(const Isa& isa, const std::string& compiler, const std::string& options) {
+  static int count = 0;
+  const std::string base = fmt::format("{}/rows_{}_{}", MORELLO_TEST_DIRECTORY, isa.name, count++);
+  std::ofstream(base + ".cc") << source(isa);
+  const std::string command = fmt::format(
+      "'{}' -std=c++17 {} -shared -fPIC -Wall -Wextra -Wpedantic -Wshadow -Wconversion "
+      "-Wsign-conversion -Wold-style-cast -Werror '{}.cc' -o '{}.so' > '{}.log' 2>&1",
+      compiler, options, base, base, base);
+  if (std::system(command.c_str()) != 0) {
+    std::ostringstream log;
+    log << std::ifstream(base + ".log").rdbuf();
+    error_ = command + "\n" + log.str();
+    return;
+  }
+  handle_ = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr) error_ = dlerror();
+}
+
+RowsLibrary::~RowsLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+RowFunction RowsLibrary::find(std::string_view row, std::string_view part) const {
+  void* symbol = dlsym(handle_, fmt::format("{}_{}", row, part).c_str());
+  MORELLO_CHECK(symbol != nullptr, "{}_{}", row, part);
+  return reinterpret_cast<RowFunction>(symbol);
+}
+
+std::vector<std::string> test_compilers() {
+  std::vector<std::string> list;
+  std::istringstream in(MORELLO_TEST_COMPILERS);
+  for (std::string one; std::getline(in, one, ':');) list.push_back(one);
+  return list;
+}
+
+}  // namespace morello

@@ -1,0 +1,34 @@
+// All rows of an instruction set as a shared library: compiled by a real compiler with the warnings
+// a user may have on, loaded into the test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "target/isa.h"
+
+namespace morello {
+
+// Kernels and loads read a and b and write c; see rows_library.cc for what each function takes.
+using RowFunction = void (*)(const void* a, const void* b, void* c);
+
+class RowsLibrary {
+ public:
+  // `options` such as "-O1". An empty error() means that it compiled without a word and loaded.
+  RowsLibrary(const Isa& isa, const std::string& compiler, const std::string& options);
+  ~RowsLibrary();
+  RowsLibrary(const RowsLibrary&) = delete;
+  RowsLibrary& operator=(const RowsLibrary&) = delete;
+
+  const std::string& error() const { return error_; }
+  // `part`: "code", "zero", "combine", "finish".
+  RowFunction find(std::string_view row, std::string_view part) const;
+
+ private:
+  std::string error_;
+  void* handle_ = nullptr;
+};
+
+std::vector<std::string> test_compilers();
+
+}  // namespace morello

@@ -1,0 +1,376 @@
+// Every leaf row, compiled and run, computes what its `implements` says.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "rows_library.h"
+#include "target/isa.h"
+
+namespace morello {
+namespace {
+
+using Values = std::vector<double>;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// ---- Elements as bits, by formulas that share nothing with the rows. ----
+
+struct FloatFormat {
+  int digits;    // of the significand, with the hidden one
+  int exponent;  // of the smallest normal number
+};
+FloatFormat format(Dtype t) {
+  if (t == Dtype::bf16) return {8, -126};
+  if (t == Dtype::f16) return {11, -14};
+  return {24, -126};
+}
+
+double decode16(Dtype t, unsigned bits) {
+  const FloatFormat f = format(t);
+  const unsigned mantissa = bits & ((1u << (f.digits - 1)) - 1);
+  const unsigned top = (bits & 0x7fffu) >> (f.digits - 1);
+  double value = std::ldexp(mantissa, f.exponent - f.digits + 1);
+  if (top == (0x7fffu >> (f.digits - 1)))
+    value = mantissa != 0 ? std::nan("") : kInf;
+  else if (top != 0)
+    value = std::ldexp(mantissa + (1u << (f.digits - 1)),
+                       f.exponent - f.digits + static_cast<int>(top));
+  return (bits & 0x8000u) != 0 ? -value : value;
+}
+
+template <class T>
+double read(const unsigned char* p) {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return static_cast<double>(value);
+}
+template <class T>
+void write(unsigned char* p, T value) {
+  std::memcpy(p, &value, sizeof value);
+}
+
+double decode(Dtype t, const unsigned char* p) {
+  switch (t) {
+    case Dtype::f32:
+      return read<float>(p);
+    case Dtype::i32:
+      return read<std::int32_t>(p);
+    case Dtype::i16:
+      return read<std::int16_t>(p);
+    case Dtype::u8:
+      return read<std::uint8_t>(p);
+    case Dtype::i8:
+      return read<std::int8_t>(p);
+    default:
+      return decode16(t, static_cast<unsigned>(read<std::uint16_t>(p)));
+  }
+}
+
+// Register elements only: f32, i32, i16.
+void encode(Dtype t, double value, unsigned char* p) {
+  if (t == Dtype::f32) write(p, static_cast<float>(value));
+  if (t == Dtype::i32) write(p, static_cast<std::int32_t>(value));
+  if (t == Dtype::i16) write(p, static_cast<std::int16_t>(value));
+}
+
+// The nearest number of the type, ties to even; what is too large is infinite.
+double round_to(Dtype t, double x) {
+  if (!is_float(t) || !std::isfinite(x) || x == 0) return x;
+  const FloatFormat f = format(t);
+  int e = 0;
+  std::frexp(x, &e);
+  const int unit = std::max(e - 1, f.exponent) - (f.digits - 1);
+  const double y = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+  const int top = t == Dtype::f16 ? 16 : 128;
+  return std::abs(y) >= std::ldexp(1.0, top) ? std::copysign(kInf, y) : y;
+}
+
+bool same(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b && std::signbit(a) == std::signbit(b);
+}
+
+// ---- Values. ----
+
+class Source {
+ public:
+  explicit Source(unsigned seed) : random_(seed) {}
+  // A register element: every third one from the list of hard ones.
+  double element(Dtype t, bool hard) {
+    if (t == Dtype::f32) {
+      static const double kHard[] = {0.0,  -0.0,  1.0,    -1.0,       kInf,     -kInf,
+                                     NAN,  1e-45, -1e-45, 0x1p-126,   0x1p-140, 0x1.fffffep127,
+                                     1e30, 1e-30, 0.1f,   -3.0000002f};
+      if (hard && random_() % 3 == 0) return static_cast<float>(kHard[random_() % 16]);
+      return static_cast<float>(std::uniform_real_distribution<double>(-4, 4)(random_));
+    }
+    const int bits = 8 * bytes(t);
+    const double least = -std::ldexp(1.0, bits - 1);
+    const double hard_values[] = {0, 1, -1, least, least + 1, -least - 1, 255, -128};
+    if (hard && random_() % 3 == 0) return hard_values[random_() % 8];
+    return std::floor(std::uniform_real_distribution<double>(least, -least)(random_));
+  }
+  std::uint32_t bits() { return static_cast<std::uint32_t>(random_()); }
+
+ private:
+  std::mt19937 random_;
+};
+
+// ---- Kernels. ----
+
+constexpr int kImageBytes = 64;
+using Image = std::array<unsigned char, kImageBytes>;
+
+// Element of operand o that register lane l, group member g holds, as a row-major index.
+i64 index_of(const Computation& c, const Operand& o, const Kernel& k, int l, int g) {
+  std::vector<i64> at(c.dims.size(), 0);
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (c.dims[d].reduction && c.dims[d].extent > 1) at[d] = k.lanes_reduce ? l * k.group + g : g;
+    if (!c.dims[d].reduction && c.dims[d].extent > 1) at[d] = l;
+  }
+  i64 index = 0;
+  for (size_t axis = 0; axis < o.shape.size(); ++axis) {
+    i64 x = 0;
+    for (const AxisTerm& term : o.axes[axis])
+      x += term.coefficient * at[static_cast<size_t>(term.dim)];
+    index = index * o.shape[axis] + x;
+  }
+  return index;
+}
+
+Image input_image(const Computation& c, int operand, const Kernel& k, const Values& values) {
+  Image image{};
+  for (int l = 0; l < k.lanes; ++l)
+    for (int g = 0; g < k.group; ++g) {
+      const i64 i = index_of(c, c.operands[static_cast<size_t>(operand)], k, l, g);
+      encode(k.input, values[static_cast<size_t>(i)],
+             &image[static_cast<size_t>((l * k.group + g) * bytes(k.input))]);
+    }
+  return image;
+}
+
+Values lanes_of(const Kernel& k, const Image& image) {
+  Values values;
+  for (int l = 0; l < k.lanes; ++l)
+    values.push_back(decode(k.output, &image[static_cast<size_t>(l * bytes(k.output))]));
+  return values;
+}
+
+double wrap(double x) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(x)));
+}
+
+// Sums of the absolute values of everything that was added, and of what is finite among it.
+struct Magnitude {
+  double all = 0;
+  double finite = 0;
+};
+
+// A float result may be off by a rounding of each addition.
+bool close(Dtype t, double got, double want, Magnitude size) {
+  if (!is_float(t)) return got == wrap(want);
+  if (size.finite > std::ldexp(1.0, 127)) return true;  // may overflow on the way or may not
+  if (!std::isfinite(size.all)) return std::isnan(want) ? std::isnan(got) : got == want;
+  return std::abs(got - want) <= 0x1p-21 * size.all + 0x1p-147;
+}
+
+std::vector<Magnitude> magnitudes(const Computation& c, std::vector<Values> inputs) {
+  for (Values& v : inputs)
+    for (double& x : v) x = std::abs(x);
+  const Values all = evaluate(c, inputs);
+  for (Values& v : inputs)
+    for (double& x : v) x = std::isfinite(x) ? x : 0;
+  const Values finite = evaluate(c, inputs);
+  std::vector<Magnitude> result;
+  for (size_t i = 0; i < all.size(); ++i) result.push_back({all[i], finite[i]});
+  return result;
+}
+
+void test_kernel(const RowsLibrary& library, const Kernel& k, Source& source, bool hard) {
+  const Computation& c = meaning(k.implements);
+  const bool reduction = c.combine == Combine::kSum;
+  std::vector<Values> inputs;
+  std::vector<Image> images(2);
+  for (int o = 0; o < c.inputs(); ++o) {
+    i64 count = 1;
+    for (const i64 n : c.operands[static_cast<size_t>(o)].shape) count *= n;
+    Values v;
+    for (i64 i = 0; i < count; ++i) v.push_back(source.element(k.input, hard));
+    images[static_cast<size_t>(o)] = input_image(c, o, k, v);
+    inputs.push_back(std::move(v));
+  }
+  Values want = evaluate(c, inputs);
+  std::vector<Magnitude> magnitude = magnitudes(c, inputs);
+
+  Image acc{};
+  for (int l = 0; l < k.lanes; ++l)
+    encode(k.output, source.element(k.output, hard), &acc[static_cast<size_t>(l * 4)]);
+  Image other = acc;
+  if (reduction) library.find(k.name, "zero")(nullptr, nullptr, acc.data());
+  library.find(k.name, "code")(images[0].data(), images[1].data(), acc.data());
+  if (reduction) {  // (0 + x) + other, lane by lane
+    const Values start = lanes_of(k, other);
+    library.find(k.name, "combine")(other.data(), nullptr, acc.data());
+    for (int l = 0; l < k.lanes; ++l) {
+      const size_t i = k.lanes_reduce ? 0 : static_cast<size_t>(l);
+      want[i] += start[static_cast<size_t>(l)];
+      const double size = std::abs(start[static_cast<size_t>(l)]);
+      magnitude[i].all += size;
+      magnitude[i].finite += std::isfinite(size) ? size : 0;
+    }
+  }
+  Values got = lanes_of(k, acc);
+  if (k.lanes_reduce) {
+    Image scalar{};
+    library.find(k.name, "finish")(acc.data(), nullptr, scalar.data());
+    got = {decode(k.output, scalar.data())};
+  }
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (close(k.output, got[i], want[i], magnitude[i])) continue;
+    CAPTURE(k.name);
+    CAPTURE(i);
+    CAPTURE(got[i]);
+    CAPTURE(want[i]);
+    FAIL_CHECK("wrong value");
+    return;
+  }
+}
+
+// ---- Accesses. ----
+
+// Memory that ends where a page without access begins: a row that touches one byte more crashes.
+class Fence {
+ public:
+  Fence() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
+    void* both =
+        mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MORELLO_CHECK(both != MAP_FAILED);
+    base_ = static_cast<unsigned char*>(both);
+    MORELLO_CHECK(mprotect(base_ + page_, page_, PROT_NONE) == 0);
+  }
+  ~Fence() { munmap(base_, 2 * page_); }
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+  unsigned char* last(size_t count) { return base_ + page_ - count; }
+
+ private:
+  size_t page_;
+  unsigned char* base_ = nullptr;
+};
+
+// Patterns of one element: all of them up to 16 bits; for 32 bits those that round and random ones.
+std::vector<std::uint32_t> patterns(const Access& a, Dtype t, Source& source, unsigned step) {
+  std::vector<std::uint32_t> list;
+  if (bytes(t) < 4) {
+    for (std::uint32_t p = 0; p < (1u << (8 * bytes(t))); p += step) list.push_back(p);
+    return list;
+  }
+  for (const std::uint32_t p : {0x00000000u, 0x80000000u, 0x7fffffffu, 0x7f800001u, 0xffffffffu,
+                                0x00000001u, 0x7f7fffffu, 0x01000001u, 0x00ffffffu, 0x7fffffc1u})
+    list.push_back(p);
+  for (int i = 0; i < 4096; ++i) list.push_back(source.bits());
+  if (a.kind != Access::Kind::kStore || a.memory == a.reg) return list;
+  for (std::uint32_t high = 0; high < 0x10000u; high += step)
+    for (const std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      list.push_back(high << 16 | low);
+  for (std::uint32_t half = 0; half < 0x7c00u; half += step) {  // half-way between f16 neighbours
+    const double middle = (decode16(Dtype::f16, half) + decode16(Dtype::f16, half + 1)) / 2;
+    const float value = static_cast<float>(half == 0x7bffu ? 65520.0 : middle);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    for (const std::uint32_t b : {bits - 1, bits, bits + 1}) {
+      list.push_back(b);
+      list.push_back(b | 0x80000000u);
+    }
+  }
+  return list;
+}
+
+bool test_access(RowFunction run, const Access& a, Fence& fence, const std::uint32_t* pattern) {
+  const Computation& c = meaning(a.implements);
+  const bool store = a.kind == Access::Kind::kStore;
+  const bool broadcast = a.kind == Access::Kind::kBroadcast;
+  const Dtype from = store ? a.reg : a.memory;
+  const Dtype to = store ? a.memory : a.reg;
+  const size_t moved = static_cast<size_t>(a.group * (broadcast ? 1 : a.lanes * a.regs));
+  const size_t from_bytes = static_cast<size_t>(bytes(from));
+  Image image{};
+  unsigned char* memory = fence.last(moved * static_cast<size_t>(bytes(a.memory)));
+  unsigned char* in = store ? image.data() : memory;
+  Values values;
+  for (size_t i = 0; i < moved; ++i) {
+    std::memcpy(in + i * from_bytes, pattern + i, from_bytes);
+    values.push_back(decode(from, in + i * from_bytes));
+  }
+  run(in, nullptr, store ? memory : image.data());
+  const Values want = evaluate(c, {values});
+  const size_t results = store ? moved : static_cast<size_t>(a.lanes * a.regs * a.group);
+  for (size_t i = 0; i < results; ++i) {
+    // Memory position of register element i: see "Lane order" in isa.h.
+    const size_t lanes = static_cast<size_t>(a.lanes * a.group);
+    const size_t regs = static_cast<size_t>(a.regs);
+    const size_t position = broadcast ? i % moved : (i % lanes) * regs + i / lanes;
+    const unsigned char* p = (store ? memory : image.data()) + i * static_cast<size_t>(bytes(to));
+    const double got = decode(to, p);
+    const double expected = round_to(to, want[store ? i : position]);
+    if (same(got, expected)) continue;
+    CAPTURE(a.name);
+    CAPTURE(i);
+    CAPTURE(values[store ? i : position]);
+    CAPTURE(got);
+    CAPTURE(expected);
+    FAIL_CHECK("wrong value");
+    return false;
+  }
+  return true;
+}
+
+void test_access(const RowsLibrary& library, const Access& a, Source& source, unsigned step) {
+  Fence fence;
+  const RowFunction run = library.find(a.name, "code");
+  std::vector<std::uint32_t> list =
+      patterns(a, a.kind == Access::Kind::kStore ? a.reg : a.memory, source, step);
+  const size_t moved =
+      static_cast<size_t>(a.group * (a.kind == Access::Kind::kBroadcast ? 1 : a.lanes * a.regs));
+  list.resize((list.size() + moved - 1) / moved * moved);
+  for (size_t i = 0; i < list.size(); i += moved)
+    if (!test_access(run, a, fence, &list[i])) return;
+}
+
+void test_rows(const Isa& isa, const std::string& compiler, const std::string& options,
+               unsigned step) {
+  CAPTURE(compiler);
+  CAPTURE(options);
+  const RowsLibrary library(isa, compiler, options);
+  REQUIRE_MESSAGE(library.error() == "", library.error());
+  Source source(20240607);
+  for (const auto& rows : isa.kernels)
+    for (const Kernel& k : rows)
+      for (int round = 0; round < 400; ++round) test_kernel(library, k, source, round % 2 == 1);
+  for (const auto& rows : isa.accesses)
+    for (const Access& a : rows) test_access(library, a, source, step);
+}
+
+TEST_CASE("every row computes what it implements") {
+  for (const Isa* isa : isa_table()) {
+    if (!isa->runs_here()) {
+      MESSAGE("skipped: this CPU lacks " << std::string(isa->name));
+      continue;
+    }
+    CAPTURE(isa->name);
+    const std::vector<std::string> compilers = test_compilers();
+    for (const std::string& compiler : compilers)
+      for (const char* options : {"-O1", "-O0", "-O3"}) {
+        const bool all = compiler == compilers[0] && std::string(options) == "-O1";
+        test_rows(*isa, compiler, options, all ? 1 : 41);  // 41: prime to every lane count
+      }
+  }
+}
+
+}  // namespace
+}  // namespace morello

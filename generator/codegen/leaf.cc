@@ -139,7 +139,8 @@ std::string LeafWriter::reg_type(Dtype t) const {
 std::string LeafWriter::reg(int o, const Extents& instance, i64 set) const {
   std::string name(1, letter(o));
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-    if (touches(o, d) && count_[d] > 1) name += fmt::format("_{}", instance[d]);
+    if (touches(o, d) && (count_[d] > 1 || (d == f_.lane && o != out_ && regs_ > 1)))
+      name += fmt::format("_{}", instance[d]);
   if (o == out_ && sets_ > 1) name += fmt::format("_s{}", set);
   return name;
 }
@@ -374,9 +375,14 @@ void LeafWriter::prefetch(i64 first, i64 slots) {
       lines.push_back(job_.refs[o].map.offset(l.index) * size / kLine);
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer
+  // that it can see leaving an array.
   for (i64 line : lines)
-    w_.code(expand(f_.isa->prefetch,
-                   {{"p", at(pointer(o), (line * kLine + job_.call.ahead_bytes) / size)}}));
+    w_.code(expand(
+        f_.isa->prefetch,
+        {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
+                           c_type(job_.refs[o].dtype), pointer(o),
+                           line * kLine + job_.call.ahead_bytes)}}));
 }
 
 // One slot: the held input first, then every load of the streamed one with all its uses.

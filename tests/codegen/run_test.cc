@@ -1,0 +1,123 @@
+// Emitted code against the meaning of its spec: compiled with every warning an error, run with
+// buffers between guard pages.
+
+#include "harness.h"
+#include "random_program.h"
+
+namespace morello {
+namespace {
+
+using test::Kernel;
+
+struct Row {
+  std::string_view spec, isa, family;
+  int threads;
+  std::string_view program;
+};
+
+constexpr Row kRows[] = {
+    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", "avx2",
+     "fma_f32x8 lane=n quantum=m:6,n:16", 1,
+     "split k by 8\n"
+     "  first\n"
+     "    copy b to L3\n      copy a to L2\n        copy out to L1\n          loop n by 16\n"
+     "            body\n              loop m by 6\n"
+     "                body\n                  call ahead b 256\n"
+     "                rest 1\n                  call\n"
+     "            rest 5\n              loop m by 6\n"
+     "                body\n                  call\n"
+     "                rest 1\n                  call\n"
+     "  body\n"
+     "    loop m by 6\n"
+     "      body\n        copy a to L2\n          loop n by 16\n"
+     "            body\n              copy b to L1\n                call\n"
+     "            rest 5\n              call\n"
+     "      rest 1\n        loop n by 16\n"
+     "          body\n            call\n          rest 5\n            call\n"
+     "  rest 3\n"
+     "    loop n by 16\n"
+     "      body\n        loop m by 1\n          call\n"
+     "      rest 5\n        loop m by 1\n          call\n"},
+};
+
+TEST_CASE("hand-written programs") {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (const Row& row : kRows) {
+    kernels.push_back(
+        std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));
+    kernels.back()->add(row.isa, row.family, row.program);
+  }
+  CHECK(test::compile_and_run(kernels, {}, "rows") == "");
+}
+
+// One kernel with a random program of a random family per instruction set.
+std::unique_ptr<Kernel> random_kernel(std::string_view spec, const std::string& name,
+                                      test::Random& random) {
+  auto k = std::make_unique<Kernel>(spec, name, static_cast<int>(random.between(1, 3)));
+  for (const Isa* isa : isa_table()) {
+    const std::vector<Family> all = families(k->spec->computation, *isa);
+    if (all.empty()) continue;
+    Variant v;
+    v.problem.computation = &k->spec->computation;
+    v.problem.threads = k->code.threads;
+    for (int tries = 0; tries < 20 && !v.impl; ++tries) {
+      v.problem.family = all[static_cast<size_t>(random.below(static_cast<i64>(all.size())))];
+      v.impl = test::random_program(v.problem, v.problem.root(), random);
+    }
+    REQUIRE(v.impl);
+    const std::string why = verify(v.problem, v.problem.root(), *v.impl);
+    REQUIRE(why == "");
+    k->code.variants.push_back(v);
+  }
+  return k;
+}
+
+constexpr std::string_view kSpecs[] = {
+    "(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)",
+    "(a: f32[13,40] col, b: f32[40,21] col): f32 col = matmul(a, b)",
+    "(a: f32[6,35] packed, b: f32[35,33] packed): f32 = matmul(a, b)",
+    "(a: f32[5,37], b: f32[37,9] col): f32 = matmul(a, b)",
+    "(a: bf16[9,34], b: bf16[34,37] packed): f32 = matmul(a, b)",
+    "(a: bf16[3,21] col, b: bf16[21,50]): bf16 = matmul(a, b)",
+    "(a: bf16[1,70], b: bf16[70,40] col): bf16 col = matmul(a, b)",
+    "(a: f32[8,17], b: bf16[17,24] packed): f32 = matmul(a, b)",
+    "(a: bf16[8,17] packed, b: f32[17,24]): f32 = matmul(a, b)",
+    "(a: u8[11,29], b: i8[29,26] packed): i32 = matmul(a, b)",
+    "(a: u8[3,67], b: i8[67,5] col): i32 col = matmul(a, b)",
+    "(a: u8[4,6] packed, b: i8[6,33]): i32 = matmul(a, b)",
+    "(a: f32[3,5,7], b: f32[7,19]): f32 = matmul(a, b)",
+    "(a: f32[2,5,7], b: f32[2,7,11] packed): f32 col = matmul(a, b)",
+    "(a: f32[1,1], b: f32[1,1]): f32 = matmul(a, b)",
+    "(x: f32[9,13], y: f32[9,13]): f32 = add(x, y)",
+    "(x: f32[9,13], y: f32[9,13] col): f32 = mul(x, y)",
+    "(x: f32[50]): f32 = add(x, x)",
+    "(x: i32[5,23], y: i32[5,23]): i32 = add(x, y)",
+    "(x: f32[5,37]): bf16 = convert(x)",
+    "(x: bf16[5,37]): f32 = convert(x)",
+    "(x: i8[77]): f32 = convert(x)",
+    "(x: f32[5,7,11]): f32 = reduce_sum(x, axis=1)",
+    "(x: f32[5,37]): f32 = reduce_sum(x, axis=1)",
+    "(x: f32[37,12]): f32 = reduce_sum(x, axis=0)",
+};
+
+void random_round(std::uint64_t seed, const test::Compiler& compiler, const std::string& name) {
+  CAPTURE(seed);
+  test::Random random(seed);
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (std::string_view spec : kSpecs)
+    kernels.push_back(random_kernel(spec, fmt::format("k{}", kernels.size()), random));
+  CHECK(test::compile_and_run(kernels, compiler, name) == "");
+}
+
+TEST_CASE("random programs") {
+  i64 rounds = 3;
+  if (const char* text = std::getenv("MORELLO_TEST_ROUNDS")) rounds = std::atoll(text);
+  std::uint64_t first = 1;
+  if (const char* text = std::getenv("MORELLO_TEST_SEED"))
+    first = static_cast<std::uint64_t>(std::atoll(text));
+  for (i64 r = 0; r < rounds; ++r)
+    random_round(first + static_cast<std::uint64_t>(r), {}, fmt::format("random{}", r));
+}
+
+}  // namespace
+}  // namespace morello

@@ -1,6 +1,7 @@
 // The oracle for rewrites: runs an Impl the way generated code does, with one buffer per tensor and
-// per copy and with a base offset per operand that loops advance, and trusts nothing. Arithmetic is
-// double, so it says whether the right elements meet, not how they are rounded.
+// per copy and with a base offset per operand that loops advance, and trusts nothing: padding
+// counts as never written, since no element of the result may depend on it. Arithmetic is double,
+// so it says whether the right elements meet, not how they are rounded.
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,8 @@ struct Buffer {
   std::vector<double> values;
   std::vector<char> written;
 
-  Buffer(std::string label, i64 elements, bool defined)
-      : name(std::move(label)), values(elements, 0.0), written(elements, defined) {}
+  Buffer(std::string label, i64 elements)
+      : name(std::move(label)), values(elements, 0.0), written(elements, false) {}
   void check(i64 at) const {
     MORELLO_CHECK(at >= 0 && at < static_cast<i64>(values.size()), "{}[{}] of {} elements", name,
                   at, values.size());
@@ -139,7 +140,7 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const V
   const bool filled = !output || spec.accumulate;
   const View& from = views[n.operand];
   const AddressMap map = p_.family.packed[n.operand].address(spec.extent);
-  Buffer buffer("copy of " + c_.operands[n.operand].name, map.elements, filled);
+  Buffer buffer("copy of " + c_.operands[n.operand].name, map.elements);
   const View copy{&buffer, map, 0};
   const int dims = touched(n.operand);
   if (filled)
@@ -211,9 +212,7 @@ std::vector<double> Interpreter::program(const Impl& impl,
   Views views;
   for (int o = 0; o <= out; ++o) {
     views[o].map = p_.root_address(o);
-    // The packer of a packed operand writes the padding too; the user's own padding is his.
-    const bool padded = c_.operands[o].packed;
-    buffers.emplace_back(c_.operands[o].name, views[o].map.elements, padded);
+    buffers.emplace_back(c_.operands[o].name, views[o].map.elements);
   }
   for (int o = 0; o <= out; ++o) {
     views[o].buffer = &buffers[o];

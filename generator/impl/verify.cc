@@ -125,7 +125,8 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
   const Place& place = spec.place[n.operand];
   if (!n.body) return "lacks a child";
   if (n.level < kL1 || n.level > kL3) return "moves go to L1, L2 or L3";
-  if (n.level >= place.level)
+  // A copy may stay at the level: there it changes the order.
+  if (n.level > place.level || (n.level == place.level && !n.copy))
     return fmt::format("{} is at {} already", label(n.operand), level_name(place.level));
   if (n.level > spec.nearest)
     return fmt::format("a move to {} was made already and moves go downwards only",

@@ -2,6 +2,7 @@
 // legality rules from the other side: a rule that is missing lets a program through that reads
 // memory it must not, or adds up the wrong elements.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -112,7 +113,7 @@ class Grower {
     for (int o = 0; o < c_.inputs(); ++o) {
       const Place& place = spec.place[o];
       if (place.packed || loads_given(p_.family, c_, o)) continue;
-      return legal(spec, {Move{o, std::min(place.level - 1, spec.nearest), true, nullptr}});
+      return legal(spec, {Move{o, std::min({place.level, spec.nearest, kL3}), true, nullptr}});
     }
     return std::nullopt;
   }

@@ -73,6 +73,7 @@ constexpr Row kMatmulRows[] = {
      "view a to mem: moves go to L1, L2 or L3"},
     {"m=6 n=16 k=20 a@L2 b@mem out@mem", "view a to L2\n  call",
      "view a to L2: a is at L2 already"},
+    {"m=6 n=16 k=20 a@L2 b@mem out@mem nearest=L2", "copy a to L2\n  call", ""},
     {"m=6 n=16 k=20 a@L1 b@mem out@mem", "copy a to L2\n  call",
      "copy a to L2: a is at L1 already"},
     {"m=6 n=16 k=20 a@mem b@mem out@mem", "copy a to L1\n  copy b to L2\n    call",

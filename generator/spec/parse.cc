@@ -137,18 +137,18 @@ bool Parser::param(TensorSyntax& out) {
 }
 
 bool Parser::dtype(TensorSyntax& out) {
+  const std::optional<Dtype> t = is_name() ? parse_dtype(peek().text) : std::nullopt;
+  if (t) {
+    out.dtype = *t;
+    out.dtype_at = take();
+    return true;
+  }
   std::vector<std::string> names;
-  for (const Dtype t : kDtypes) names.emplace_back(name(t));
+  for (const Dtype known : kDtypes) names.emplace_back(name(known));
   const std::string allowed = fmt::format("{}", fmt::join(names, ", "));
   if (!is_name()) return expected("an element type: " + allowed);
-  out.dtype_at = take();
-  const std::optional<Dtype> t = parse_dtype(out.dtype_at.text);
-  if (!t)
-    return fail(out.dtype_at,
-                fmt::format("unknown element type `{}`; allowed: {}{}", out.dtype_at.text, allowed,
-                            suggestion(out.dtype_at.text, names)));
-  out.dtype = *t;
-  return true;
+  return fail(peek(), fmt::format("unknown element type `{}`; allowed: {}{}", peek().text, allowed,
+                                  suggestion(peek().text, names)));
 }
 
 bool Parser::shape(std::vector<i64>& out) {

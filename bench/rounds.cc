@@ -1,0 +1,58 @@
+#include "bench/rounds.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+namespace morello::bench {
+namespace {
+
+double seconds_of_calls(const Task& task, long calls) {
+  return seconds([&] {
+    for (long i = 0; i < calls; ++i) task.run();
+  });
+}
+
+// Calls that fill a slot, found by doubling until a measurable part of it is filled.
+long calls_in_slot(const Task& task, double slot_seconds) {
+  task.run();
+  long calls = 1;
+  double spent = seconds_of_calls(task, calls);
+  while (spent < slot_seconds / 4) {
+    calls *= 2;
+    spent = seconds_of_calls(task, calls);
+  }
+  const double per_call = spent / static_cast<double>(calls);
+  return std::max(1L, static_cast<long>(slot_seconds / per_call));
+}
+
+}  // namespace
+
+double seconds(const std::function<void()>& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how) {
+  std::vector<long> calls;
+  for (const Task& task : tasks) calls.push_back(calls_in_slot(task, how.slot_seconds));
+  std::vector<std::vector<double>> times(tasks.size());
+  for (int round = 0; round < how.rounds; ++round) {
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      seconds_of_calls(tasks[t], calls[t]);
+      times[t].push_back(seconds_of_calls(tasks[t], calls[t]) / static_cast<double>(calls[t]));
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& list : times) medians.push_back(median(std::move(list)));
+  return medians;
+}
+
+}  // namespace morello::bench

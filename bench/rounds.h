@@ -1,0 +1,34 @@
+// Timing of several tasks against each other on a machine that does other things, too.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace morello::bench {
+
+// Something to time. `amount` is what one call does, in operations or bytes.
+struct Task {
+  std::string name;
+  double amount = 1;
+  std::function<void()> run;
+};
+
+struct Rounds {
+  int rounds = 11;
+  // Each task runs this long without, then this long with the clock, once a round. A task on more
+  // data than the nearer caches hold wants a dozen calls in it: adaptive caches settle slowly.
+  double slot_seconds = 5e-3;
+};
+
+// The median over the rounds of each task's seconds per call, in the order of `tasks`. A round runs
+// every task once, so what disturbs the machine for longer than a round disturbs all of them.
+std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how = {});
+
+// Sorts; the upper one of two middle values. Not for an empty list.
+double median(std::vector<double> values);
+
+// What `call` takes, in seconds, by the steady clock.
+double seconds(const std::function<void()>& call);
+
+}  // namespace morello::bench

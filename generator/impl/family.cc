@@ -191,6 +191,8 @@ std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
 std::vector<Tile> worthwhile(const std::vector<Tile>& fitting) {
   std::vector<Tile> out;
   for (const Tile& t : fitting) {
+    // More accumulator sets than keep the pipes busy only take registers.
+    if (t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * kBusyAccumulators) continue;
     const bool small = t.rows * t.columns * t.unroll < kBusyAccumulators;
     const bool grows = std::any_of(fitting.begin(), fitting.end(), [&](const Tile& g) {
       return g.row_dim == t.row_dim && g.column_dim == t.column_dim && g.rows >= t.rows &&

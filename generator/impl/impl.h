@@ -5,7 +5,8 @@
 //   Loop   one dim in steps of `tile`; `first` is the peeled first step of a reduction that does
 //          not accumulate yet, `rest` the remainder when tile does not divide the extent
 //   Move   bring an operand to a nearer level: as a view (no code, the cache does it) or as a copy
-//          into a buffer in packed order and type (out: computed in the buffer, then written back)
+//          into a buffer in packed order and type, there or at the same level (out: computed in the
+//          buffer, then written back)
 //   Block  children one after the other: here "out = 0" and then the accumulating rest
 //   Call   the family's leaf, for all that is left of the Spec; or `fill`, out = 0
 //   Hole   a Spec nobody has decided yet

@@ -129,36 +129,49 @@ Cost Space::leaf(const Spec& s, int ahead_operand) const {
   return std::max(compute, traffic) + Cost::milli(static_cast<i64>(less.value()) * 3 / 10) + first;
 }
 
-// Arithmetic of full register tiles and one compulsory transfer of every operand, perfectly shared
-// among the threads. Every program of the family computes all points in tiles no larger than the
-// quantum (smaller ones load more per point) and touches every line once.
-Cost Space::lower_bound() const {
+// The leaves every program of the family must run: whole quanta of every parallel dim and one
+// remainder, each over the whole reduction. Splitting the reduction only adds edges and calls.
+Cost Space::least_compute() const {
   const Computation& c = computation();
-  Extents tile;
-  tile.fill(1);
-  i64 tiles_milli = 1;
-  __int128 count = 1;
-  for (int d = 0; d < dims(); ++d) {
-    const Dim& dim = c.dims[d];
-    tile[d] = dim.reduction ? dim.extent : std::min(dim.extent, family().quantum[d]);
-    if (!dim.reduction) {
-      count *= dim.extent;
-      tiles_milli *= tile[d];
+  const Kernel& k = *family().kernel;
+  Cost sum;
+  const int corners = 1 << dims();
+  for (int corner = 0; corner < corners; ++corner) {
+    Extents tile;
+    tile.fill(1);
+    i64 count = 1;
+    for (int d = 0; d < dims(); ++d) {
+      const Dim& dim = c.dims[d];
+      const bool rest = corner >> d & 1;
+      const i64 quantum = dim.reduction ? dim.extent : family().quantum[d];
+      tile[d] = rest ? dim.extent % quantum : quantum;
+      count *= rest ? (dim.extent % quantum > 0 ? 1 : 0) : dim.extent / quantum;
     }
+    if (count == 0) continue;
+    Work edges;
+    i64 stores = 1;
+    for (int d = 0; d < dims(); ++d)
+      if (!c.dims[d].reduction)
+        stores *= d == family().lane ? ceil_div(tile[d], k.lanes) : tile[d];
+    edges.add(family().store->uops, stores);
+    sum = sum + count * Cost::milli(work_millicycles(leaf_work(tile)) + work_millicycles(edges) +
+                                    kCallMilli);
   }
-  const Work w = leaf_work(tile);
-  const __int128 compute = count * work_millicycles(w) / tiles_milli / problem_.threads;
-  Spec root = problem_.root();
+  return sum;
+}
+
+// max + 0.3 * min is subadditive, so the sum over leaves and moves is at least its value at the sum
+// of all arithmetic and of one compulsory transfer of every operand. Threads share both at best.
+Cost Space::lower_bound() const {
+  const Spec root = problem_.root();
   Cost traffic;
-  for (int o = 0; o < operands(); ++o) {
-    Region r = region(root, o);
-    traffic = traffic + Cost::milli(r.lines * line_millicycles(kMemory, true));
-  }
-  const i64 traffic_milli = static_cast<i64>(traffic.value()) / problem_.threads;
-  const i64 compute_milli =
-      compute > (__int128{1} << 60) ? i64{1} << 60 : static_cast<i64>(compute);
-  return Cost::milli(std::max(compute_milli, traffic_milli) +
-                     std::min(compute_milli, traffic_milli) * 3 / 10);
+  for (int o = 0; o < operands(); ++o)
+    if (const Level from = root.place[o].level; from > kL1)
+      traffic = traffic + region(root, o).lines * Cost::milli(line_millicycles(from, true));
+  const auto most = std::max(least_compute(), traffic).value();
+  const auto least = std::min(least_compute(), traffic).value();
+  return Cost::milli(static_cast<i64>((most + least * 3 / 10) /
+                                      static_cast<std::uint64_t>(problem_.threads)));
 }
 
 }  // namespace morello

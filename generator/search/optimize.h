@@ -16,7 +16,7 @@ struct SearchOptions {
   bool count_programs = false;  // fill in Optimum::log10_programs
   // Called (from any thread, serialised) when a family is done: families done, of how many, best
   // cost so far. For progress on a terminal.
-  std::function<void(int, int, Cost)> progress;
+  std::function<void(int, int, Cost)> progress = nullptr;
 };
 
 struct FamilyResult {

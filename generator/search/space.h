@@ -82,6 +82,7 @@ class Space {
     int dim;
     i64 stride;
   };
+  Cost least_compute() const;
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;

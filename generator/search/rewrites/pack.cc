@@ -3,7 +3,8 @@
 //   Spec(x)    =>  copy x to L { Spec(x@L packed) }         cost = copy + child, bytes of x at L
 //   Spec(out)  =>  the child computes into the buffer, which is written back afterwards
 //
-// The output is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
+// The buffer may lie at the level the operand lies at: the order alone can be worth it. The output
+// is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
 // blocked); packing a plain f32 tile of it would only cost.
 
 #include "search/rewrite.h"
@@ -25,7 +26,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   for (int o = 0; o < space.operands(); ++o) {
     if (!wanted(space, spec, o)) continue;
     const Level from = spec.place[o].level;
-    for (Level to = std::min(from - 1, spec.nearest); to >= kL1; --to) {
+    for (Level to = std::min({from, spec.nearest, kL3}); to >= kL1; --to) {
       if (space.machine().levels[to].bytes == 0) continue;
       Candidate c;
       c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};

@@ -1,0 +1,73 @@
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+constexpr std::string_view kSpecs[] = {
+    "(a: f32[33,40], b: f32[40,50]): f32 = matmul(a, b)",
+    "(a: bf16[1,64], b: bf16[64,128] packed): f32 = matmul(a, b)",
+    "(a: u8[20,30], b: i8[30,40]): i32 = matmul(a, b)",
+    "(x: bf16[100,30]): f32 = reduce_sum(x, axis=0)",
+};
+
+TEST_CASE("the answer does not depend on the number of search threads") {
+  for (std::string_view text : kSpecs) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const Machine machine = toy_machine(4096, 32768, 262144);
+    const Isa& isa = *find_isa("avx2");
+    const Optimum one = found(optimize(k.computation, machine, isa, {.threads = 2, .jobs = 1}));
+    for (int jobs : {2, 3, 8}) {
+      const Optimum many =
+          found(optimize(k.computation, machine, isa, {.threads = 2, .jobs = jobs}));
+      CHECK(many.cost == one.cost);
+      CHECK(many.problem.family == one.problem.family);
+      CHECK(many.problem.threads == one.problem.threads);
+      CHECK(print(many.problem, *many.impl) == print(one.problem, *one.impl));
+    }
+  }
+}
+
+TEST_CASE("the program costs what the search says, is legal, and prints and parses") {
+  for (std::string_view text : kSpecs) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const Machine machine = toy_machine(4096, 32768, 262144);
+    for (const Isa* isa : isa_table()) {
+      const Optimum o = found(optimize(k.computation, machine, *isa, {.threads = 2}));
+      const Space space(o.problem);
+      CHECK(cost_of(space, o.problem.root(), *o.impl) == o.cost);
+      CHECK(verify(o.problem, o.problem.root(), *o.impl) == "");
+      const Result<ImplPtr> again = parse_impl(print(o.problem, *o.impl), o.problem);
+      REQUIRE(again.ok());
+      CHECK(equal(**again, *o.impl));
+    }
+  }
+}
+
+TEST_CASE("a budget stops the search, the same way each time") {
+  const KernelSpec k = spec(kSpecs[0]);
+  const Machine machine = toy_machine(4096, 32768, 262144);
+  for (int jobs : {1, 4}) {
+    const auto r =
+        optimize(k.computation, machine, *find_isa("avx2"), {.jobs = jobs, .max_specs = 10});
+    REQUIRE(std::holds_alternative<StopReason>(r));
+    CHECK(std::get<StopReason>(r) == StopReason::kBudget);
+  }
+}
+
+TEST_CASE("explain names every node, its cost and what lost") {
+  const KernelSpec k = spec(kSpecs[0]);
+  const Machine machine = toy_machine(4096, 32768, 262144);
+  const Optimum o =
+      found(optimize(k.computation, machine, *find_isa("avx2"), {.count_programs = true}));
+  const std::string text = explain(o);
+  CHECK(text.find("100.0%") != std::string::npos);
+  CHECK(text.find("call") != std::string::npos);
+  CHECK(text.find("next: ") != std::string::npos);
+  CHECK(text.find("families, cheapest bound first") != std::string::npos);
+  CHECK(o.log10_programs > 3);
+}
+
+}  // namespace
+}  // namespace morello

@@ -1,0 +1,120 @@
+// What each rewrite proposes, one candidate per line. Rows that must not fire matter as much.
+
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+const Family& family(const Computation& c, std::string_view text, Family& storage) {
+  Result<Family> f = parse_family(text, c, *find_isa("avx2"));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  storage = *f;
+  return storage;
+}
+
+// "split k by 32: first + 2 body + rest" in the vocabulary of Impl, own cost left out.
+std::string proposals(const Space& space, const Spec& s, std::string_view rewrite) {
+  std::string out;
+  std::int16_t row = 0;
+  while (rewrite_table()[row]->name != rewrite) ++row;
+  auto each = [&](const Candidate& c) {
+    if (c.decision.rewrite != row) return;
+    const std::vector<ImplPtr> holes(AffineCost::kMaxChildren, make_impl(Hole{s}));
+    const ImplPtr node = build(space, s, c.decision, std::span(holes).first(c.cost.children));
+    const std::string text = print(space.problem(), *node);
+    out += text.substr(0, text.find('\n'));
+    for (int i = 0; i < c.cost.children; ++i)
+      out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));
+    if (c.bytes > 0) out += fmt::format(" | {} bytes of {}", c.bytes, level_name(c.level));
+    out += "\n";
+  };
+  expand(space, s, each);
+  return out;
+}
+
+constexpr std::string_view kMatmul = "(a: f32[14,600], b: f32[600,40]): f32 = matmul(a, b)";
+constexpr std::string_view kFamily =
+    "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+
+struct Row {
+  std::string_view rewrite;
+  void (*change)(Spec&);
+  std::string_view want;
+};
+
+void small(Spec& s) { s.extent = {6, 16, 64, 1, 1, 1}; }
+void reduced(Spec& s) { s.extent[2] = 8; }
+void summing(Spec& s) {
+  small(s);
+  s.accumulate = true;
+}
+void threaded(Spec& s) { s.threads = 2; }
+void as_is(Spec&) {}
+
+TEST_CASE("rewrites propose what their headers say") {
+  const KernelSpec k = spec(kMatmul);
+  const Machine machine = toy_machine(4096, 65536);
+  Family storage;
+  const Space space({&k.computation, &machine, family(k.computation, kFamily, storage), 2});
+  Spec base = space.problem().root();
+  base.threads = 1;
+  base.place.fill({kL2, false});
+  base.nearest = kL2;
+  const Row rows[] = {
+      {"tile", as_is,
+       "loop m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=2 n=40 k=600 a@L2 "
+       "b@L2 "
+       "out@L2 nearest=L2\n"
+       "loop m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=2 n=40 k=600 a@L2 "
+       "b@L2 "
+       "out@L2 nearest=L2\n"
+       "loop n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=14 n=8 k=600 a@L2 "
+       "b@L2 "
+       "out@L2 nearest=L2\n"
+       "loop n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=14 n=8 k=600 a@L2 "
+       "b@L2 "
+       "out@L2 nearest=L2\n"},
+      {"tile", small, ""},
+      {"split_reduction", small,
+       "split k by 32 | 1 x m=6 n=16 k=32 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=6 n=16 k=32 a@L2 "
+       "b@L2 "
+       "out@L2 acc nearest=L2\n"},
+      {"split_reduction", summing,
+       "split k by 32 | 2 x m=6 n=16 k=32 a@L2 b@L2 out@L2 acc nearest=L2\n"},
+      {"split_reduction", reduced, ""},
+      {"select_kernel", small, "call\n"},
+      {"select_kernel", as_is, ""},
+      {"to_accumulate", small, "block | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L2 acc nearest=L2\n"},
+      {"to_accumulate", summing, ""},
+      {"view", small,
+       "view out to L1 | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L1 nearest=L1 | 384 bytes of L1\n"},
+      {"parallel", as_is, ""},
+      {"parallel", threaded,
+       "parallel m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=2 n=40 k=600 "
+       "a@L2 "
+       "b@L2 out@L2 nearest=L2\n"
+       "parallel m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=2 n=40 k=600 a@L2 "
+       "b@L2 out@L2 nearest=L2\n"
+       "parallel n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=14 n=8 k=600 "
+       "a@L2 "
+       "b@L2 out@L2 nearest=L2\n"
+       "parallel n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=14 n=8 k=600 "
+       "a@L2 "
+       "b@L2 out@L2 nearest=L2\n"},
+      {"tile", threaded, ""},
+      {"pack", small,
+       "copy a to L2 | 1 x m=6 n=16 k=64 a@L2 packed b@L2 out@L2 nearest=L2 | 1536 bytes of L2\n"
+       "copy a to L1 | 1 x m=6 n=16 k=64 a@L1 packed b@L2 out@L2 nearest=L1 | 1536 bytes of L1\n"
+       "copy b to L2 | 1 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 nearest=L2 | 4096 bytes of L2\n"
+       "copy b to L1 | 1 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 nearest=L1 | 4096 bytes of L1\n"},
+  };
+  for (const Row& row : rows) {
+    Spec s = base;
+    row.change(s);
+    CAPTURE(row.rewrite);
+    CHECK(proposals(space, s, row.rewrite) == row.want);
+  }
+}
+
+}  // namespace
+}  // namespace morello

@@ -1,0 +1,38 @@
+// A machine small enough for the head, and shorthands for tests of the search.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "search/count.h"
+#include "search/explain.h"
+#include "search/optimize.h"
+#include "spec/kernel_spec.h"
+
+namespace morello {
+
+// L1 of l1 bytes, L2 of l2 (0: absent), no L3; every pipe one wide, every line one cycle a level.
+inline Machine toy_machine(i64 l1 = 1024, i64 l2 = 4096, i64 l3 = 0) {
+  Machine m;
+  m.name = "toy";
+  m.isa = "avx2";
+  m.levels[kL1] = {.bytes = l1, .line_millicycles = 0};
+  m.levels[kL2] = {l2, 64, 1, 1000, 1000, 4000, 0};
+  m.levels[kL3] = {l3, 64, 1, 3000, 3000, 10'000, 0};
+  m.levels[kMemory] = {0, 64, 1, 8000, 6000, 100'000, 0};
+  m.parallel_millicycles = 100'000;
+  m.prefetch_bytes = 4096;
+  return m;
+}
+
+inline KernelSpec spec(std::string_view text) {
+  Result<KernelSpec> k = parse_spec(text);
+  REQUIRE_MESSAGE(k.ok(), (k.ok() ? "" : k.error().str()));
+  return std::move(*k);
+}
+
+inline Optimum found(std::variant<Optimum, StopReason> r) {
+  REQUIRE(std::holds_alternative<Optimum>(r));
+  return std::get<Optimum>(std::move(r));
+}
+
+}  // namespace morello

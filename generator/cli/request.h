@@ -1,0 +1,47 @@
+// What generate, check, explain and bench have in common: which kernels, for what, and the search.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "search/optimize.h"
+#include "spec/kernel_spec.h"
+
+namespace morello {
+
+struct SpecArgs {
+  std::optional<std::string> text;
+  std::optional<std::string> file;
+  std::optional<std::string> name;
+
+  void declare(CLI::App& app, bool with_name);
+  // At least one kernel. Names are checked, but kernels may have none.
+  std::vector<KernelSpec> load() const;
+};
+
+struct SearchArgs {
+  std::string machine = "native";
+  std::string isa;  // empty: the command's default
+  int threads = 1;
+  int jobs = 0;  // 0: all processors this process may use
+  i64 max_specs = 0;
+  std::string progress = "auto";
+
+  void declare(CLI::App& app);
+  Machine load_machine() const;
+  // In the order of the table, widest first.
+  std::vector<const Isa*> isas(const std::string& default_list) const;
+};
+
+// "avx2,scalar": all the generator knows.
+std::string all_isas();
+
+// One kernel searched for one instruction set.
+struct Found {
+  Optimum best;
+  double seconds = 0;  // CPU time of the search, all threads
+};
+Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
+             const SearchArgs& args);
+
+}  // namespace morello

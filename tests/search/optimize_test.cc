@@ -4,9 +4,9 @@ namespace morello {
 namespace {
 
 constexpr std::string_view kSpecs[] = {
-    "(a: f32[33,40], b: f32[40,50]): f32 = matmul(a, b)",
+    "(a: f32[13,40], b: f32[40,20]): f32 = matmul(a, b)",
     "(a: bf16[1,64], b: bf16[64,128] packed): f32 = matmul(a, b)",
-    "(a: u8[20,30], b: i8[30,40]): i32 = matmul(a, b)",
+    "(a: u8[7,20], b: i8[20,12]): i32 = matmul(a, b)",
     "(x: bf16[100,30]): f32 = reduce_sum(x, axis=0)",
 };
 
@@ -17,7 +17,7 @@ TEST_CASE("the answer does not depend on the number of search threads") {
     const Machine machine = toy_machine(4096, 32768, 262144);
     const Isa& isa = *find_isa("avx2");
     const Optimum one = found(optimize(k.computation, machine, isa, {.threads = 2, .jobs = 1}));
-    for (int jobs : {2, 3, 8}) {
+    for (int jobs : {2, 5}) {
       const Optimum many =
           found(optimize(k.computation, machine, isa, {.threads = 2, .jobs = jobs}));
       CHECK(many.cost == one.cost);

@@ -1,10 +1,12 @@
 #include "morello/bf16.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
+#include <string>
 
 namespace morello {
 namespace {
@@ -60,7 +62,7 @@ std::string wrong(const Format& format, float v) {
   }
   ok = ok && std::signbit(v) == ((got & 0x8000) != 0);
   if (ok) return "";
-  return std::string(format.name) + " of " + std::to_string(v) + " is " + std::to_string(got);
+  return fmt::format("{} of {:a} is {:04x}", format.name, v, got);
 }
 
 TEST_CASE("every 16-bit value widens exactly and comes back") {

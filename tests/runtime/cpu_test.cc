@@ -1,9 +1,9 @@
 #include "morello/cpu.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 
 namespace morello {
@@ -13,7 +13,7 @@ namespace {
 std::string kernel_flags() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("flags", 0) == 0) return line + " ";
+    if (line.rfind("flags", 0) == 0) return fmt::format("{} ", line);
   }
   return "";
 }
@@ -38,7 +38,7 @@ TEST_CASE("the answers are those of the operating system") {
               {"avx512_vnni", has_avx512_vnni()}};
   for (const auto& row : rows) {
     CAPTURE(row.flag);
-    const bool listed = flags.find(" " + std::string(row.flag) + " ") != std::string::npos;
+    const bool listed = flags.find(fmt::format(" {} ", row.flag)) != std::string::npos;
     CHECK(row.has == listed);
   }
 }

@@ -57,6 +57,9 @@ struct Access {
   std::string_view code;
   Uops uops;
   int temps = 0;  // further vector registers the row keeps busy: temporaries, constants
+  // Like `code`, but touches only the first {n} elements in memory; the other lanes are loaded as
+  // 0. Empty: the generated code goes through a local array.
+  std::string_view partial = "";
 };
 
 struct Kernel {

@@ -31,8 +31,10 @@ struct LevelDesc {
   // software prefetch; and the same with it (equal where it changes nothing).
   i64 line_millicycles = 0;
   i64 prefetched_millicycles = 0;
-  i64 latency_millicycles = 0;      // of the first line of a stream
-  i64 shared_line_millicycles = 0;  // lower bound per line when all sharing cores stream at once
+  i64 latency_millicycles = 0;  // of the first line of a stream
+  // Lower bound per line of the traffic of all cores of the instance together: n cores that stream
+  // at once wait at least n times this for each of their lines.
+  i64 shared_line_millicycles = 0;
   bool operator==(const LevelDesc&) const = default;
 };
 

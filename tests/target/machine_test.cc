@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "target/isa.h"
 #include "target/machine_fields.h"
@@ -265,6 +266,19 @@ TEST_CASE("load_machine") {
   std::ofstream(path) << "isa = 1\n";
   CHECK(load_machine(path).error().str() == path + ": error: missing key `name`\n");
   unlink(path.c_str());
+}
+
+TEST_CASE("docs/machines.md explains every key and names every shipped file") {
+  std::ostringstream text;
+  text << std::ifstream(MORELLO_TEST_DOCS "/machines.md").rdbuf();
+  std::vector<std::string> words = shipped_machines();
+  for (const auto& f : machine_fields()) words.emplace_back(f.key);
+  for (const auto& f : core_fields()) words.emplace_back(f.key);
+  for (const auto& f : level_fields(kL1)) words.emplace_back(f.key);
+  for (const std::string& word : words) {
+    CAPTURE(word);
+    CHECK(text.str().find(fmt::format("\n| `{}` | ", word)) != std::string::npos);
+  }
 }
 
 TEST_CASE("names of levels and decimals") {

@@ -27,6 +27,12 @@ static constexpr Access pairs8(Access::Kind kind, std::string_view name, Dtype m
   return a;
 }
 
+// 32-bit elements can be masked: no lane that is off is read, written or faults.
+static constexpr Access maskable(Access a, std::string_view partial) {
+  a.partial = partial;
+  return a;
+}
+
 // Sixteen packed bf16: even positions in {r0}, odd ones in {r1}. Two cheap operations for 16
 // elements where widening in order takes four; the order is undone by whoever packed the operand.
 // The mask is a constant in a register.
@@ -58,8 +64,10 @@ static constexpr Access kStoreBf16 = {.name = "store_bf16x8",
                                       .temps = 5};
 
 static constexpr Access kAccesses[] = {
-    lanes8(kVector, "load_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
-           "{r0} = _mm256_loadu_ps({p});", {.load = 1}),
+    maskable(
+        lanes8(kVector, "load_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
+               "{r0} = _mm256_loadu_ps({p});", {.load = 1}),
+        "{r0} = _mm256_maskload_ps({p}, first_lanes({n}));"),
     lanes8(kVector, "load_bf16x8", Dtype::bf16, Dtype::f32, "(x: bf16[8]): f32[8] = convert(x)",
            "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32("
            "_mm_loadu_si128(reinterpret_cast<const __m128i*>({p}))), 16));",
@@ -85,8 +93,10 @@ static constexpr Access kAccesses[] = {
            "reinterpret_cast<const __m128i*>({p}))));",
            {.alu = 2, .load = 1}),
 
-    lanes8(kVector, "load_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
-           "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
+    maskable(
+        lanes8(kVector, "load_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
+               "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
+        "{r0} = _mm256_maskload_epi32({p}, first_lanes({n}));"),
     lanes8(kVector, "load_i16x8", Dtype::i16, Dtype::i32, "(x: i16[8]): i32[8] = convert(x)",
            "{r0} = _mm256_cvtepi16_epi32(_mm_loadu_si128("
            "reinterpret_cast<const __m128i*>({p})));",
@@ -139,15 +149,19 @@ static constexpr Access kAccesses[] = {
     pairs8(kBroadcast, "broadcast_i8x16", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
            "{r0} = _mm256_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
 
-    lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
-           "_mm256_storeu_ps({p}, {r0});", {.store = 1}),
+    maskable(
+        lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
+               "_mm256_storeu_ps({p}, {r0});", {.store = 1}),
+        "_mm256_maskstore_ps({p}, first_lanes({n}), {r0});"),
     kStoreBf16,
     lanes8(kStore, "store_f16x8", Dtype::f16, Dtype::f32, "(x: f32[8]): f16[8] = convert(x)",
            "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), _mm256_cvtps_ph({r0}, "
            "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));",
            {.alu = 2, .store = 1}),
-    lanes8(kStore, "store_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
-           "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
+    maskable(
+        lanes8(kStore, "store_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
+               "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
+        "_mm256_maskstore_epi32({p}, first_lanes({n}), {r0});"),
     pairs8(kStore, "store_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
 };
@@ -155,6 +169,9 @@ static constexpr Access kAccesses[] = {
 // f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
 // addition could carry it into infinity.
 static constexpr std::string_view kPrelude = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i first_lanes(std::int32_t n) noexcept {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
 MORELLO_UNUSED MORELLO_TARGET static inline __m256i broadcast_i16_pair(
     const std::int16_t* p) noexcept {
   std::int32_t pair;

@@ -51,16 +51,11 @@ class KernelWriter {
   const bool compiled_;
 };
 
-// A name of ours that no parameter of the user has.
+// A name of ours that no parameter of the user has; `pool` and `workspace` the language reserves.
 std::string KernelWriter::local(const std::string& wanted) const {
-  std::string name = wanted;
-  auto taken = [&] {
-    return name == k_.spec->result.name ||
-           std::any_of(k_.spec->params.begin(), k_.spec->params.end(),
-                       [&](const Param& p) { return p.name == name; });
-  };
-  while (taken()) name += "_";
-  return name;
+  const bool taken = std::any_of(k_.spec->params.begin(), k_.spec->params.end(),
+                                 [&](const Param& p) { return p.name == wanted; });
+  return taken ? wanted + "_of_kernel" : wanted;
 }
 
 std::string KernelWriter::params(bool defaults) const {
@@ -69,8 +64,9 @@ std::string KernelWriter::params(bool defaults) const {
     out += p.packed ? fmt::format("const void* {}, ", p.name)
                     : fmt::format("const {}* {}, ", c_type(p.dtype), p.name);
   out += fmt::format("{}* {}", c_type(k_.spec->result.dtype), k_.spec->result.name);
-  if (b_.workspace_bytes() > 0) out += ", void* " + local("workspace");
-  if (b_.threaded()) out += ", ::morello::Parallel " + local("pool") + (defaults ? " = {}" : "");
+  if (b_.workspace_bytes() > 0) out += ", void* workspace";
+  if (b_.threaded())
+    out += defaults ? ", ::morello::Parallel pool = {}" : ", ::morello::Parallel pool";
   return out;
 }
 
@@ -78,13 +74,13 @@ std::string KernelWriter::args() const {
   std::string out;
   for (const Param& p : k_.spec->params) out += p.name + ", ";
   out += k_.spec->result.name;
-  if (b_.workspace_bytes() > 0) out += ", " + local("workspace");
-  if (b_.threaded()) out += ", " + local("pool");
+  if (b_.workspace_bytes() > 0) out += ", workspace";
+  if (b_.threaded()) out += ", pool";
   return out;
 }
 
 std::string KernelWriter::packer_head(const Param& p, std::string_view isa) const {
-  const std::string packed = p.name == "packed" ? "packed_" : "packed";
+  const std::string packed = local("packed");
   return fmt::format("void {}_pack_{}{}{}(const {}* {}, void* {}) noexcept", k_.name, p.name,
                      isa.empty() ? "" : "_", isa, c_type(p.dtype), p.name, packed);
 }
@@ -124,13 +120,12 @@ void KernelWriter::variant_namespace(std::string& out, size_t v) {
 
 // The workspace's first 64-byte boundary.
 void KernelWriter::align_workspace(Writer& w, const NestCode& nest) {
-  const std::string given = local("workspace");
   if (nest.workspace_bytes == 0) {
-    if (b_.workspace_bytes() > 0) w.line("static_cast<void>({});", given);
+    if (b_.workspace_bytes() > 0) w.line("static_cast<void>(workspace);");
     return;
   }
   const std::string base = local("base");
-  w.line("unsigned char* {} = static_cast<unsigned char*>({});", base, given);
+  w.line("unsigned char* {} = static_cast<unsigned char*>(workspace);", base);
   w.line("{0} += (64u - (reinterpret_cast<std::uintptr_t>({0}) & 63u)) & 63u;", base);
 }
 
@@ -150,14 +145,14 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
   }
   values += k_.spec->result.name;
   if (nest.workspace_bytes > 0) values += ", " + local("base");
-  if (nest.parallel) values += ", " + local("pool");
-  if (b_.threaded() && !nest.parallel) w.line("static_cast<void>({});", local("pool"));
+  if (nest.parallel) values += ", pool";
+  if (b_.threaded() && !nest.parallel) w.line("static_cast<void>(pool);");
   w.line("{}::run({});", space, values);
   w.close();
   for (size_t i = 0; i < k_.spec->params.size(); ++i) {
     const Param& p = k_.spec->params[i];
     if (!p.packed) continue;
-    const std::string packed = p.name == "packed" ? "packed_" : "packed";
+    const std::string packed = local("packed");
     w.open("MORELLO_UNUSED MORELLO_TARGET {}{}", linkage, packer_head(p, isa(variant)));
     w.line("{}::{}({}, static_cast<{}*>({}));", space,
            nest.packers[operand_of(*k_.spec, static_cast<int>(i))], p.name, c_type(p.dtype),
@@ -216,7 +211,7 @@ void KernelWriter::dispatch(Writer& w) {
   w.close();
   for (const Param& p : k_.spec->params) {
     if (!p.packed) continue;
-    const std::string packed = p.name == "packed" ? "packed_" : "packed";
+    const std::string packed = local("packed");
     w.open("{}{}", head, packer_head(p, ""));
     each_choice(w, [&](Writer& to, const Variant& v) {
       to.line("{}_pack_{}_{}({}, {});", k_.name, p.name, isa(v), p.name, packed);

@@ -45,7 +45,7 @@ class LeafWriter {
   void choose_inner();
   bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
   bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
-  std::string reg_type(Dtype t) const;
+  std::string_view reg_type(Dtype t) const;
   std::string reg(int o, const Extents& instance, i64 set = 0) const;
   char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
   std::string stem(int o) const { return {'p', letter(o)}; }
@@ -58,7 +58,8 @@ class LeafWriter {
   i64 valid_elements(int o, const Load& load, const Slot& slot) const;
   void load(int o, const Load& load, const Slot& slot);
   std::string staged(int o, const std::vector<i64>& offsets, i64 size);
-  void fill_registers(const Access& a, const std::string& p, const std::vector<std::string>& regs);
+  void fill_registers(const Access& a, std::string_view code, const std::string& p, i64 n,
+                      const std::vector<std::string>& regs);
 
   void accumulators();
   void accumulator_from_memory(const Extents& instance);
@@ -131,8 +132,8 @@ std::string LeafWriter::params() const {
   return fmt::format("{}{} {}", out, mutable_pointer(job_.refs[out_].dtype), stem(out_));
 }
 
-std::string LeafWriter::reg_type(Dtype t) const {
-  return std::string(k_.lanes == 1 ? c_type(t) : p_.family.isa->register_type(t));
+std::string_view LeafWriter::reg_type(Dtype t) const {
+  return k_.lanes == 1 ? c_type(t) : p_.family.isa->register_type(t);
 }
 
 // b_0_1: operand b, instance 0 of its first dim with several, 1 of its second.
@@ -219,21 +220,21 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
     if (f_.lane >= 0 && lanes_along(o)) instance[f_.lane] += r;
     regs.push_back(reg(o, instance));
   }
+  const std::string whole = at(pointer(o), ref.map.offset(load.index));
   const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group * a.regs : a.group;
   const i64 valid = valid_elements(o, load, slot);
-  std::string p = at(pointer(o), ref.map.offset(load.index));
-  if (ref.packed) {
-    // Packing pads to whole blocks; what is shorter than a block was not padded for this row.
-    const bool padded = valid == all || a.kind != Access::Kind::kVector ||
-                        block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0;
-    if (!padded) p = staged(o, element_offsets(o, load, valid), all);
-  } else if (a.kind == Access::Kind::kVector) {
-    const std::vector<i64> offsets = element_offsets(o, load, valid);
-    if (valid < all || !adjacent(offsets)) p = staged(o, offsets, all);
-  } else {
-    MORELLO_CHECK(valid == all, "{} reads a group that is not whole", a.name);
+  if (a.kind != Access::Kind::kVector) {
+    MORELLO_CHECK(ref.packed || valid == all, "{} reads a group that is not whole", a.name);
+    return fill_registers(a, a.code, whole, all, regs);
   }
-  fill_registers(a, p, regs);
+  // Packing pads to whole blocks; a packed row without blocks may end inside a vector.
+  if (ref.packed && (valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0))
+    return fill_registers(a, a.code, whole, all, regs);
+  const std::vector<i64> offsets = element_offsets(o, load, valid);
+  if (!adjacent(offsets)) return fill_registers(a, a.code, staged(o, offsets, all), all, regs);
+  if (valid == all) return fill_registers(a, a.code, whole, all, regs);
+  if (!a.partial.empty()) return fill_registers(a, a.partial, whole, valid, regs);
+  fill_registers(a, a.code, staged(o, offsets, all), all, regs);
 }
 
 // Collects elements in a local array, zeros behind them; the array's name.
@@ -251,17 +252,18 @@ std::string LeafWriter::staged(int o, const std::vector<i64>& offsets, i64 size)
   return name;
 }
 
-void LeafWriter::fill_registers(const Access& a, const std::string& p,
+// Declares the registers and loads `n` elements into them.
+void LeafWriter::fill_registers(const Access& a, std::string_view code, const std::string& p, i64 n,
                                 const std::vector<std::string>& regs) {
-  const std::string type = reg_type(a.reg);
+  const std::string_view type = reg_type(a.reg);
   std::vector<std::pair<std::string_view, std::string>> values = {
-      {"p", p}, {"r0", regs[0]}, {"r1", regs.back()}};
-  if (a.code.find("{t}") != std::string_view::npos) values.emplace_back("t", names_.fresh("t"));
-  const std::string code = expand(a.code, values);
-  if (a.regs == 1 && a.code.starts_with("{r0} = ") && a.code.find(';') + 1 == a.code.size())
-    return w_.line("const {} {}", type, code);
+      {"p", p}, {"n", std::to_string(n)}, {"r0", regs[0]}, {"r1", regs.back()}};
+  if (code.find("{t}") != std::string_view::npos) values.emplace_back("t", names_.fresh("t"));
+  const std::string statements = expand(code, values);
+  if (a.regs == 1 && code.starts_with("{r0} = ") && code.find(';') + 1 == code.size())
+    return w_.line("const {} {}", type, statements);
   for (int r = 0; r < a.regs; ++r) w_.line("{} {};", type, regs[r]);
-  w_.code(code);
+  w_.code(statements);
   // The last of an odd number of columns has no use for its second register.
   for (int r = 1; r < a.regs; ++r) w_.line("static_cast<void>({});", regs[r]);
 }
@@ -296,10 +298,14 @@ std::vector<i64> LeafWriter::output_offsets(const Extents& instance) const {
 
 void LeafWriter::accumulator_from_memory(const Extents& instance) {
   const std::vector<i64> offsets = output_offsets(instance);
+  const i64 n = static_cast<i64>(offsets.size());
   const Access& a = *f_.reload;
-  const bool direct = static_cast<i64>(offsets.size()) == a.lanes && adjacent(offsets);
-  const std::string p = direct ? at(pointer(out_), offsets[0]) : staged(out_, offsets, a.lanes);
-  w_.code(expand(a.code, {{"p", p}, {"r0", reg(out_, instance)}, {"t", names_.fresh("t")}}));
+  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
+  const std::string p = masked || (near && n == a.lanes) ? at(pointer(out_), offsets[0])
+                                                         : staged(out_, offsets, a.lanes);
+  w_.code(expand(
+      masked ? a.partial : a.code,
+      {{"p", p}, {"n", std::to_string(n)}, {"r0", reg(out_, instance)}, {"t", names_.fresh("t")}}));
 }
 
 // Loops over the outer reduction dims around the inner one.
@@ -471,17 +477,17 @@ void LeafWriter::store_vector(const Extents& instance, const std::string& value)
   const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
   const std::vector<i64> offsets = output_offsets(instance);
   const i64 n = static_cast<i64>(offsets.size());
-  const bool direct = n == a.lanes && adjacent(offsets);
-  const std::string t = names_.fresh("t");
+  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
+  const bool direct = masked || (near && n == a.lanes);
   const std::string p = direct ? at(pointer(out_), offsets[0]) : names_.fresh("t");
   const Dtype type = job_.refs[out_].dtype;
   if (!direct) w_.line("{} {}[{}];", c_type(type), p, a.lanes);
-  w_.code(expand(a.code, {{"p", p}, {"r0", value}, {"t", t}}));
+  w_.code(expand(masked ? a.partial : a.code,
+                 {{"p", p}, {"n", std::to_string(n)}, {"r0", value}, {"t", names_.fresh("t")}}));
   if (direct) return;
-  if (adjacent(offsets)) {
-    w_.line("__builtin_memcpy({}, {}, {});", at(pointer(out_), offsets[0]), p, n * bytes(type));
-    return;
-  }
+  if (near)
+    return w_.line("__builtin_memcpy({}, {}, {});", at(pointer(out_), offsets[0]), p,
+                   n * bytes(type));
   for (i64 i = 0; i < n; ++i) w_.line("{}[{}] = {}[{}];", pointer(out_), offsets[i], p, i);
 }
 

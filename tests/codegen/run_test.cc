@@ -50,6 +50,41 @@ TEST_CASE("hand-written programs") {
   CHECK(test::compile_and_run(kernels, {}, "rows") == "");
 }
 
+// 255 x -128 everywhere, and the smallest product that saturates 16 bits.
+TEST_CASE("u8 x i8 is exact") {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::vector<std::vector<double>>> inputs;
+  for (const auto& values : {std::pair(255.0, -128.0), std::pair(255.0, 127.0)})
+    for (const char* family : {"madd_i16x16 lane=n quantum=m:3,n:24,k:2", "mac_i32x8 lane=n"}) {
+      kernels.push_back(
+          std::make_unique<Kernel>("(a: u8[3,401], b: i8[401,24]): i32 = matmul(a, b)",
+                                   fmt::format("k{}", kernels.size()), 1));
+      kernels.back()->add("avx2", family, "copy b to L2\n  copy a to L1\n    call\n");
+      inputs.push_back({std::vector<double>(3 * 401, values.first),
+                        std::vector<double>(401 * 24, values.second)});
+    }
+  CHECK(test::compile_and_run(kernels, {}, "exact", &inputs) == "");
+}
+
+constexpr Row kLarge = {"(a: f32[50,400], b: f32[400,200]): f32 = matmul(a, b)", "avx2",
+                        "fma_f32x8 lane=n quantum=m:6,n:16", 3,
+                        "copy b to L3\n  parallel m by 24\n"
+                        "    body\n      copy a to L2\n        loop n by 16\n"
+                        "          body\n            loop m by 6\n              call\n"
+                        "          rest 8\n            loop m by 6\n              call\n"
+                        "    rest 2\n      copy a to L2\n        loop n by 16\n"
+                        "          body\n            call\n          rest 8\n            call\n"};
+
+TEST_CASE("workspace: shared part and a part for every chunk") {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  kernels.push_back(std::make_unique<Kernel>(kLarge.spec, "k", kLarge.threads));
+  kernels.back()->add(kLarge.isa, kLarge.family, kLarge.program);
+  const std::string text = emit_header({kernels[0]->code}, {}).header;
+  // b: 400 x 208 floats; a: three chunks of 24 x 400 floats; room to align.
+  CHECK(text.find("workspace_bytes = 448064;") != std::string::npos);
+  CHECK(test::compile_and_run(kernels, {}, "workspace") == "");
+}
+
 // One kernel with a random program of a random family per instruction set.
 std::unique_ptr<Kernel> random_kernel(std::string_view spec, const std::string& name,
                                       test::Random& random) {
@@ -117,6 +152,8 @@ TEST_CASE("random programs") {
     first = static_cast<std::uint64_t>(std::atoll(text));
   for (i64 r = 0; r < rounds; ++r)
     random_round(first + static_cast<std::uint64_t>(r), {}, fmt::format("random{}", r));
+  if (*MORELLO_TEST_CLANG != '\0')
+    random_round(first + 1000, {MORELLO_TEST_CLANG, "-std=c++20 -O2"}, "random_clang");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace morello {
 
-enum ExitCode {
+enum ExitCode : int {  // 128 + n: ended by signal n, as shells say it
   kSuccess = 0,
   kInternal = 1,  // also what the operating system refuses
   kUsage = 2,     // also machine files

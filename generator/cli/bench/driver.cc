@@ -1,0 +1,248 @@
+// The program that `morello bench` compiles with a generated kernel: verifies it against a
+// reference in double precision (integers: exactly) and times it. subject.h, written by the
+// generator, says what the kernel computes; results go to standard output as "key value" lines.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+#include <vector>
+
+#include "morello/aligned.h"
+#include "morello/bf16.h"
+#include "morello/thread_pool.h"
+#include "subject.h"
+
+namespace {
+
+using morello::AlignedBuffer;
+using subject::Type;
+using Clock = std::chrono::steady_clock;
+using Value = std::conditional_t<subject::kFloat, double, std::uint64_t>;  // integers wrap
+
+std::size_t size_of(Type t) {
+  constexpr std::size_t kSizes[] = {4, 2, 2, 4, 2, 1, 1};
+  return kSizes[static_cast<int>(t)];
+}
+
+template <class T>
+T& at(unsigned char* data, std::int64_t i) {
+  return reinterpret_cast<T*>(data)[i];
+}
+
+// Element i as a number; integers keep their sign.
+double load(Type t, unsigned char* data, std::int64_t i) {
+  switch (t) {
+    case Type::f32:
+      return static_cast<double>(at<float>(data, i));
+    case Type::bf16:
+      return static_cast<double>(morello::bf16_to_float(at<std::uint16_t>(data, i)));
+    case Type::f16:
+      return static_cast<double>(morello::f16_to_float(at<std::uint16_t>(data, i)));
+    case Type::i32:
+      return at<std::int32_t>(data, i);
+    case Type::i16:
+      return at<std::int16_t>(data, i);
+    case Type::u8:
+      return at<std::uint8_t>(data, i);
+    case Type::i8:
+      return at<std::int8_t>(data, i);
+  }
+  std::abort();
+}
+
+Value value(double x) {
+  if constexpr (subject::kFloat) return x;
+  return static_cast<Value>(static_cast<std::int64_t>(x));
+}
+
+// xorshift64*: the same numbers everywhere.
+std::uint64_t random_bits() {
+  static std::uint64_t state = 0x9E3779B97F4A7C15U;
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1DU;
+}
+
+// Floats in [-1, 1), integers of the full range.
+void fill(Type t, unsigned char* data, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random_bits() >> 32;
+    const float x = static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F;
+    switch (t) {
+      case Type::f32:
+        at<float>(data, i) = x;
+        break;
+      case Type::bf16:
+        at<std::uint16_t>(data, i) = morello::bf16_from_float(x);
+        break;
+      case Type::f16:
+        at<std::uint16_t>(data, i) = morello::f16_from_float(x);
+        break;
+      case Type::i32:
+        at<std::uint32_t>(data, i) = static_cast<std::uint32_t>(bits);
+        break;
+      case Type::i16:
+        at<std::uint16_t>(data, i) = static_cast<std::uint16_t>(bits);
+        break;
+      default:
+        data[i] = static_cast<unsigned char>(bits);
+        break;
+    }
+  }
+}
+
+struct Data {
+  std::vector<AlignedBuffer<unsigned char>> plain;   // parameters, then the output
+  std::vector<AlignedBuffer<unsigned char>> packed;  // empty where the kernel takes the plain one
+  std::vector<void*> arguments;
+  AlignedBuffer<unsigned char> workspace{subject::Info::workspace_bytes};
+
+  Data() {
+    for (int b = 0; b < subject::kBuffers; ++b) {
+      const subject::Buffer& s = subject::buffers()[b];
+      plain.emplace_back(size_of(s.type) * static_cast<std::size_t>(s.elements));
+      packed.emplace_back(s.packed_bytes);
+      const bool input = b + 1 < subject::kBuffers;
+      if (input) fill(s.type, plain.back().data(), s.elements);
+      if (s.pack != nullptr) s.pack(plain.back().data(), packed.back().data());
+      arguments.push_back(s.pack != nullptr ? packed.back().data() : plain.back().data());
+    }
+  }
+  template <class... Hook>
+  void run(Hook... hook) {
+    subject::call(arguments.data(), static_cast<void*>(workspace.data()), hook...);
+  }
+};
+
+// One element of the output as it should be, and how far off it may be.
+struct Expected {
+  double value = 0;
+  double tolerance = 0;  // 0: exact
+};
+
+Expected expected(Data& data, const std::int64_t* output_point) {
+  std::int64_t point[subject::kDims + 1];
+  std::copy_n(output_point, subject::kDims, point);
+  Value sum = 0;
+  double magnitude = 0;
+  std::int64_t count = 0;
+  for (bool more = true; more; ++count) {
+    Value in[2] = {};
+    for (int i = 0; i < subject::kInputs; ++i) {
+      const int b = subject::kBufferOf[i];
+      in[i] =
+          value(load(subject::buffers()[b].type, data.plain[b].data(), subject::offset(i, point)));
+    }
+    const Value term = subject::body(in[0], in[1]);
+    sum += term;
+    if constexpr (subject::kFloat) magnitude += std::fabs(term);
+    more = false;  // the next point of the reduction
+    for (int d = subject::kDims - 1; d >= 0 && !more; --d) {
+      if (!subject::kReduction[d]) continue;
+      more = ++point[d] < subject::kExtents[d];
+      if (!more) point[d] = 0;
+    }
+  }
+  const Type out = subject::buffers()[subject::kBuffers - 1].type;
+  if constexpr (subject::kFloat) {
+    // Sums round in any order: errors of that many float operations add up like a random walk.
+    const double unit = out == Type::bf16 ? 0x1p-8 : out == Type::f16 ? 0x1p-10 : 0x1p-23;
+    const double steps = 4 * std::sqrt(static_cast<double>(count)) + 2;
+    return {static_cast<double>(sum),
+            unit * std::fabs(static_cast<double>(sum)) + steps * 0x1p-24 * magnitude + 0x1p-25};
+  }
+  const auto signed_sum = static_cast<std::int64_t>(sum);
+  switch (out) {
+    case Type::i32:
+      return {static_cast<double>(static_cast<std::int32_t>(signed_sum)), 0};
+    case Type::i16:
+      return {static_cast<double>(static_cast<std::int16_t>(signed_sum)), 0};
+    case Type::u8:
+      return {static_cast<double>(static_cast<std::uint8_t>(signed_sum)), 0};
+    case Type::i8:
+      return {static_cast<double>(static_cast<std::int8_t>(signed_sum)), 0};
+    default:
+      return {static_cast<double>(static_cast<float>(signed_sum)), 0};
+  }
+}
+
+// Checks outputs at even distances, as many as about 2^25 steps of the reference allow.
+bool verify(Data& data) {
+  std::int64_t outputs = 1, reduction = 1;
+  for (int d = 0; d < subject::kDims; ++d)
+    (subject::kReduction[d] ? reduction : outputs) *= subject::kExtents[d];
+  const std::int64_t most = std::max<std::int64_t>(64, (std::int64_t{1} << 25) / reduction);
+  const std::int64_t step = (outputs + most - 1) / most;
+  const int b = subject::kBuffers - 1;
+  std::int64_t checked = 0, wrong = 0;
+  double worst = 0;
+  for (std::int64_t o = 0; o < outputs; o += step, ++checked) {
+    std::int64_t point[subject::kDims + 1] = {};
+    std::int64_t rest = o;
+    for (int d = subject::kDims - 1; d >= 0; --d) {
+      if (subject::kReduction[d]) continue;
+      point[d] = rest % subject::kExtents[d];
+      rest /= subject::kExtents[d];
+    }
+    const double got =
+        load(subject::buffers()[b].type, data.plain[static_cast<std::size_t>(b)].data(),
+             subject::offset(subject::kInputs, point));
+    const Expected want = expected(data, point);
+    const double error = std::fabs(got - want.value);
+    if (!(error <= want.tolerance)) ++wrong;  // also a NaN
+    if (want.tolerance > 0) worst = std::max(worst, error / want.tolerance);
+  }
+  std::printf("outputs %lld\nchecked %lld\nwrong %lld\nworst %.3f\n",
+              static_cast<long long>(outputs), static_cast<long long>(checked),
+              static_cast<long long>(wrong), worst);
+  return wrong == 0;
+}
+
+template <class... Hook>
+double seconds_of(Data& data, int repeats, Hook... hook) {
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < repeats; ++i) data.run(hook...);
+  return std::chrono::duration<double>(Clock::now() - start).count() / repeats;
+}
+
+// Rounds of at least 5 ms each, so that the clock's resolution does not matter.
+template <class... Hook>
+void measure(Data& data, int rounds, Hook... hook) {
+  int repeats = 1;
+  while (seconds_of(data, repeats, hook...) * repeats < 0.005 && repeats < 1 << 28) repeats *= 2;
+  std::vector<double> times;
+  for (int r = 0; r < rounds; ++r) times.push_back(seconds_of(data, repeats, hook...));
+  std::sort(times.begin(), times.end());
+  std::printf("median %.9e\nbest %.9e\nrepeats %d\n", times[times.size() / 2], times[0], repeats);
+}
+
+template <class... Hook>
+bool verify_and_measure(int rounds, Hook... hook) {
+  Data data;
+  // What the kernel forgets to write must not look right.
+  for (unsigned char& byte : data.plain.back()) byte = 0xFF;
+  data.run(hook...);
+  if (!verify(data)) return false;
+  measure(data, rounds, hook...);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 11;
+  std::printf("isa %s\nops %llu\nbytes %llu\n", subject::selected(),
+              static_cast<unsigned long long>(subject::Info::flops),
+              static_cast<unsigned long long>(subject::Info::bytes));
+  if constexpr (subject::kThreads > 1) {
+    morello::ThreadPool pool(subject::kThreads);
+    verify_and_measure(rounds, static_cast<morello::Parallel>(pool));
+  } else {
+    verify_and_measure(rounds);
+  }
+  return 0;
+}

@@ -1,0 +1,130 @@
+#include "cli/bench/subject.h"
+
+#include <algorithm>
+
+namespace morello {
+namespace {
+
+// Offset of an operand's element at the iteration point `i`.
+std::string offset_text(const Operand& o) {
+  const Layout layout = o.packed ? Layout::row(static_cast<int>(o.shape.size())) : o.layout;
+  std::string out = "0";
+  for (const Digit& digit : layout.digits) {
+    std::string index;
+    for (const AxisTerm& t : o.axes[static_cast<size_t>(digit.axis)])
+      index += fmt::format("{}i[{}] * {}", index.empty() ? "" : " + ", t.dim, t.coefficient);
+    if (index.empty()) index = "0";
+    std::string value = fmt::format("({}) / {}", index, digit.div);
+    if (digit.mod != 0) value += fmt::format(" % {}", digit.mod);
+    out = fmt::format("({}) * {} + {}", out, layout.extent(digit, o.shape), value);
+  }
+  return out;
+}
+
+// The scalar body as an expression over x and y.
+std::string body_text(const Body& body) {
+  std::vector<std::string> stack;
+  for (const BodyOp op : body) {
+    if (op == BodyOp::kIn0 || op == BodyOp::kIn1) {
+      stack.push_back(op == BodyOp::kIn0 ? "x" : "y");
+      continue;
+    }
+    const std::string right = stack.back();
+    stack.pop_back();
+    stack.back() = fmt::format("({} {} {})", stack.back(), op == BodyOp::kAdd ? "+" : "*", right);
+  }
+  return stack.back();
+}
+
+std::string buffer_text(const Param& p) {
+  const std::vector<i64>& shape = p.shape;
+  const Layout layout = p.packed ? Layout::row(static_cast<int>(shape.size())) : p.layout;
+  const std::string packed =
+      p.packed ? fmt::format("Info::packed_{}_bytes, pack_{}", p.name, p.name) : "0, nullptr";
+  return fmt::format("      {{Type::{}, {}, {}}},\n", name(p.dtype), layout.elements(shape),
+                     packed);
+}
+
+std::string packer_text(const Param& p) {
+  return fmt::format(
+      "inline void pack_{0}(const void* from, void* to) {{\n"
+      "  bench::kernel_pack_{0}(static_cast<const {1}*>(from), to);\n}}\n",
+      p.name, c_type(p.dtype));
+}
+
+std::string arguments(const KernelSpec& spec) {
+  std::string out;
+  for (size_t i = 0; i < spec.params.size(); ++i) {
+    const Param& p = spec.params[i];
+    out += p.packed ? fmt::format("argument[{}], ", i)
+                    : fmt::format("static_cast<const {}*>(argument[{}]), ", c_type(p.dtype), i);
+  }
+  return out + fmt::format("static_cast<{}*>(argument[{}])", c_type(spec.result.dtype),
+                           spec.params.size());
+}
+
+std::string tables(const KernelSpec& spec, int threads) {
+  const Computation& c = spec.computation;
+  std::vector<i64> extents;
+  std::vector<bool> reduction;
+  for (const Dim& d : c.dims) {
+    extents.push_back(d.extent);
+    reduction.push_back(d.reduction);
+  }
+  // An array needs an element even if there are no dims.
+  extents.push_back(1);
+  reduction.push_back(false);
+  return fmt::format(
+      "constexpr int kThreads = {};\nconstexpr bool kFloat = {};\nconstexpr int kDims = {};\n"
+      "constexpr std::int64_t kExtents[] = {{{}}};\nconstexpr bool kReduction[] = {{{}}};\n"
+      "constexpr int kInputs = {};\nconstexpr int kBufferOf[] = {{{}}};\n"
+      "constexpr int kBuffers = {};\n",
+      threads, is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
+      fmt::join(reduction, ", "), c.inputs(), fmt::join(spec.expr.args, ", "),
+      spec.params.size() + 1);
+}
+
+std::string functions(const KernelSpec& spec) {
+  const Computation& c = spec.computation;
+  std::string out = "inline std::int64_t offset(int operand, const std::int64_t* i) {\n";
+  for (size_t o = 0; o < c.operands.size(); ++o)
+    out += fmt::format("  if (operand == {}) return {};\n", o, offset_text(c.operands[o]));
+  out += "  return (void)i, -1;\n}\n";
+  out += fmt::format(
+      "template <class T>\nT body([[maybe_unused]] T x, [[maybe_unused]] T y) {{\n"
+      "  return {};\n}}\n",
+      body_text(c.body));
+  const std::string passed = arguments(spec);
+  out += fmt::format(
+      "template <class... Hook>\n"
+      "void call(void* const* argument, [[maybe_unused]] void* workspace, Hook... hook) {{\n"
+      "  if constexpr (Info::workspace_bytes + 0 * sizeof...(Hook) > 0)\n"
+      "    bench::kernel({0}, workspace, hook...);\n"
+      "  else\n"
+      "    bench::kernel({0}, hook...);\n}}\n",
+      passed);
+  return out + "inline const char* selected() { return bench::kernel_selected(); }\n";
+}
+
+}  // namespace
+
+std::string subject_text(const KernelSpec& spec, int threads) {
+  std::string out =
+      "#include <cstddef>\n#include <cstdint>\n\n#include \"kernel.h\"\n\n"
+      "namespace subject {\n\nusing Info = bench::kernel_info;\n";
+  std::vector<std::string_view> types;
+  for (const Dtype t : kDtypes) types.push_back(name(t));
+  out += fmt::format("enum class Type {{ {} }};\n", fmt::join(types, ", "));
+  out += tables(spec, threads);
+  out +=
+      "struct Buffer {\n  Type type;\n  std::int64_t elements;\n  std::size_t packed_bytes;\n"
+      "  void (*pack)(const void*, void*);\n};\n";
+  for (const Param& p : spec.params)
+    if (p.packed) out += packer_text(p);
+  out += "inline const Buffer* buffers() {\n  static constexpr Buffer kTable[] = {\n";
+  for (const Param& p : spec.params) out += buffer_text(p);
+  out += buffer_text(spec.result) + "  };\n  return kTable;\n}\n";
+  return out + functions(spec) + "\n}  // namespace subject\n";
+}
+
+}  // namespace morello

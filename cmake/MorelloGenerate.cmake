@@ -114,7 +114,8 @@ endfunction()
 
 # What exists once in a build: the umbrella target, the job pool, the summary.
 function(_morello_global_setup)
-  if(NOT TARGET morello_codegen)
+  get_property(others GLOBAL PROPERTY _MORELLO_TARGETS)
+  if(NOT others)
     add_custom_target(morello_codegen)
     cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _morello_finish)
   endif()

@@ -1,0 +1,61 @@
+// From specs to results: searched, emitted, compiled as a consumer would, run between guard pages.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "run/draw.h"
+#include "search/optimize.h"
+
+namespace morello::run {
+
+struct Toolchain {
+  std::string compiler;  // "g++"
+  std::string flags;     // "-O2"
+};
+
+// g++ and clang++ where this build knows them.
+std::vector<std::string> known_compilers();
+
+// Kernels of one program.
+class Batch {
+ public:
+  // Files go to `directory`, which is made anew.
+  explicit Batch(std::string directory);
+
+  // Searches for a kernel; `machine` must outlive the batch. Returns what is wrong, or "".
+  std::string add(const Drawn& drawn, const Machine& machine);
+  // CPU seconds of the search for the kernel added last, all its instruction sets.
+  double search_seconds() const { return kernels_.back().seconds; }
+  const Variant& variant(size_t kernel, size_t i) const {
+    return kernels_[kernel].code.variants[i];
+  }
+
+  // Emits several headers and a program that includes all of them; compiles and runs it. Returns ""
+  // or everything that is known of the failures. `arguments`: see run_subjects().
+  std::string check(const Toolchain& toolchain, const std::string& arguments);
+
+ private:
+  struct Kernel {
+    Drawn drawn;
+    KernelSpec spec;
+    KernelCode code;
+    const Machine* machine;
+    double seconds = 0;
+  };
+  struct Sources {
+    std::vector<std::string> headers, compiled;
+  };
+  Sources emit() const;
+  std::string describe(const Kernel& k) const;
+
+  std::string directory_;
+  std::deque<Kernel> kernels_;  // their addresses stay
+  int programs_ = 0;
+};
+
+std::string read_text(const std::string& path);
+
+}  // namespace morello::run

@@ -1,0 +1,171 @@
+#include "run/draw.h"
+
+#include <algorithm>
+
+namespace morello::run {
+namespace {
+
+constexpr i64 kMostWork = 1'000'000;  // points of one kernel's iteration space
+
+class Artist {
+ public:
+  explicit Artist(Random& random) : random_(random) {}
+
+  std::string kernel() {
+    const i64 kind = pick(random_, 0, 99);
+    for (;;) {
+      work_ = 1;
+      names_ = {"a", "b", "x", "w", "i", "base", "packed", "body", "data", "run", "m0", "acc"};
+      const std::string text = kind < 70   ? matmul()
+                               : kind < 80 ? binary()
+                               : kind < 90 ? convert()
+                                           : reduce_sum();
+      if (work_ <= kMostWork) return text;
+    }
+  }
+
+  bool one_in(i64 n) { return pick(random_, 1, n) == 1; }
+  template <class T>
+  T any(const std::vector<T>& list) {
+    return list[static_cast<size_t>(pick(random_, 0, static_cast<i64>(list.size()) - 1))];
+  }
+
+ private:
+  // Mostly small, odd, prime, or beside a power of two.
+  i64 size() {
+    switch (pick(random_, 0, 6)) {
+      case 0:
+        return pick(random_, 1, 4);
+      case 1:
+      case 2:
+        return pick(random_, 1, 20);
+      case 3:
+        return std::max<i64>(1, (i64{1} << pick(random_, 1, 7)) + pick(random_, -1, 1));
+      case 4:
+        return any<i64>({5, 7, 11, 13, 17, 19, 23, 29, 37, 53, 67, 83, 97, 101, 127});
+      case 5:
+        return pick(random_, 0, 64) * 2 + 1;
+      default:
+        return pick(random_, 1, 130);
+    }
+  }
+
+  std::vector<i64> shape(int least_rank, int most_rank) {
+    std::vector<i64> s(static_cast<size_t>(pick(random_, least_rank, most_rank)));
+    for (i64& extent : s) work_ *= extent = size();
+    return s;
+  }
+
+  std::string name() {
+    const std::string one = any(names_);
+    std::erase(names_, one);
+    return one;
+  }
+
+  std::string layout(size_t rank, bool may_pack) {
+    if (may_pack && one_in(3)) return " packed";
+    if (rank >= 2 && one_in(3)) return " col";
+    // A block of padding in every axis would be most of the tensor.
+    return one_in(5) && rank <= 3
+               ? " " + random_layout(random_, static_cast<int>(rank)).str(static_cast<int>(rank))
+               : "";
+  }
+
+  std::string tensor(const std::string& dtype, const std::vector<i64>& s, bool may_pack = false) {
+    return fmt::format("{}[{}]{}", dtype, fmt::join(s, ","), layout(s.size(), may_pack));
+  }
+
+  std::string matmul() {
+    std::vector<i64> batch;
+    for (i64 more = pick(random_, -2, 2); more > 0; --more) batch.push_back(pick(random_, 1, 4));
+    for (const i64 b : batch) work_ *= b;
+    const std::vector<i64> mnk = shape(3, 3);
+    const auto with = [&](i64 rows, i64 columns, size_t batch_rank) {
+      std::vector<i64> s(batch.end() - static_cast<std::ptrdiff_t>(batch_rank), batch.end());
+      s.insert(s.end(), {rows, columns});
+      return s;
+    };
+    // One operand has all batch dimensions, the other all, the inner ones, or none.
+    const auto some = static_cast<size_t>(pick(random_, 0, static_cast<i64>(batch.size())));
+    const bool left = one_in(2);
+    const bool integers = one_in(4);
+    const std::string a = name(), b = name();
+    const std::vector<std::string> wide = {"f32", "bf16"};
+    return fmt::format(
+        "({}: {}, {}: {}): {}{} = matmul({}, {})", a,
+        tensor(integers ? "u8" : any(wide), with(mnk[0], mnk[2], left ? batch.size() : some), true),
+        b,
+        tensor(integers ? "i8" : any(wide), with(mnk[2], mnk[1], left ? some : batch.size()), true),
+        integers ? "i32" : any(wide), layout(batch.size() + 2, false), a, b);
+  }
+
+  std::string binary() {
+    const std::vector<i64> s = shape(1, 3);
+    const std::string dtype = any<std::string>({"f32", "bf16", "f16", "i32"});
+    const std::string a = name(), b = one_in(5) ? a : name();
+    const std::string more = a == b ? "" : fmt::format(", {}: {}", b, tensor(dtype, s));
+    return fmt::format("({}: {}{}): {}{} = {}({}, {})", a, tensor(dtype, s), more,
+                       any<std::string>({dtype, "f32"}), layout(s.size(), false),
+                       any<std::string>({"add", "mul"}), a, b);
+  }
+
+  std::string convert() {
+    const std::vector<i64> s = shape(1, 4);
+    const bool floats = one_in(2);
+    const std::string a = name();
+    return fmt::format(
+        "({}: {}): {}{} = convert({})", a,
+        tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
+                      : any<std::string>({"i32", "i16", "u8", "i8"}),
+               s),
+        floats ? any<std::string>({"f32", "bf16", "f16"}) : any<std::string>({"f32", "i32"}),
+        layout(s.size(), false), a);
+  }
+
+  std::string reduce_sum() {
+    const std::vector<i64> s = shape(1, 4);
+    const bool floats = one_in(2);
+    const std::string a = name();
+    const size_t rank = std::max<size_t>(1, s.size() - 1);
+    return fmt::format("({}: {}): {}{} = reduce_sum({}, axis={})", a,
+                       tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
+                                     : any<std::string>({"i32", "i16", "u8", "i8"}),
+                              s),
+                       floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank, false), a,
+                       pick(random_, 0, static_cast<i64>(s.size()) - 1));
+  }
+
+  Random& random_;
+  i64 work_ = 1;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Drawn draw(Random& random, const std::string& name) {
+  Artist artist(random);
+  Drawn d;
+  d.spec = name + artist.kernel();
+  d.threads = static_cast<int>(pick(random, 1, 4));
+  d.isas = artist.one_in(10) ? "scalar" : artist.one_in(10) ? "avx2" : "avx2,scalar";
+  return d;
+}
+
+Machine odd_machine(Random& random) {
+  Machine m = *load_machine("x86-64-v3");
+  m.name = "odd";
+  m.parallel_millicycles = pick(random, 1, 50) * 1000;
+  m.prefetch_bytes = 64 * pick(random, 0, 20);
+  i64 bytes = 64 * pick(random, 4, 40);
+  for (Level l = kL1; l <= kMemory; ++l) {
+    LevelDesc& level = m.levels[l];
+    level.bytes = l == kMemory ? 0 : bytes;
+    level.line_millicycles = pick(random, 1, 12) * 1000;
+    level.prefetched_millicycles = level.line_millicycles - pick(random, 0, 800);
+    level.shared_line_millicycles = pick(random, 100, 1000);
+    bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
+  }
+  return m;
+}
+
+}  // namespace morello::run

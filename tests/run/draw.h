@@ -1,0 +1,23 @@
+// Random kernels for whole runs: every operator, type and layout of the language, sizes at which
+// loops, tiles and vectors do not divide.
+#pragma once
+
+#include "spec/random_spec.h"
+#include "target/machine.h"
+
+namespace morello::run {
+
+struct Drawn {
+  std::string spec;  // with its name
+  int threads = 1;
+  std::string isas;  // "avx2,scalar"
+};
+
+// A kernel named `name` with dimensions from 1 to 130 and at most about a million multiplications.
+Drawn draw(Random& random, const std::string& name);
+
+// Caches of a few hundred to a few thousand bytes and other prices, so that small kernels come out
+// tiled, packed and parallel as large ones do on a real machine.
+Machine odd_machine(Random& random);
+
+}  // namespace morello::run

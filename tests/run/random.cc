@@ -1,0 +1,110 @@
+// Random kernels end to end: drawn, searched for, emitted, compiled with every compiler, run
+// between guard pages and compared with plain loops.
+//
+//   run_random [--count N] [--seed S] [--batch B] [--jobs J] [--cxx A,B] [--dir D]
+//   run_random --spec TEXT [--threads N] [--isa LIST] [--odd SEED]      one kernel, for a closer
+//   look
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "run/build.h"
+
+namespace morello::run {
+namespace {
+
+struct Args {
+  int count = 40;
+  std::uint64_t seed = 0;
+  int batch = 10;
+  int jobs = 2;
+  std::vector<std::string> compilers = known_compilers();
+  std::string directory = MORELLO_RUN_DIRECTORY;
+  std::string spec;
+  int threads = 1;
+  std::string isas = "avx2,scalar";
+  std::uint64_t odd = 0;
+};
+
+// One program's worth of kernels, with its own seed: the same whatever the number of jobs.
+std::string run_batch(const Args& a, int number, std::atomic<i64>& search_milliseconds) {
+  Random random(a.seed + static_cast<std::uint64_t>(number));
+  const Machine generic = *load_machine("x86-64-v3");
+  const Machine odd = odd_machine(random);
+  Batch batch(fmt::format("{}/{}", a.directory, number));
+  const int size = std::min(a.batch, a.count - number * a.batch);
+  std::string problems;
+  for (int i = 0; i < size; ++i) {
+    const Drawn drawn = draw(random, fmt::format("k{}", number * a.batch + i));
+    problems += batch.add(drawn, i % 2 == 0 ? generic : odd);
+    if (!problems.empty()) return problems;
+    search_milliseconds += static_cast<i64>(batch.search_seconds() * 1000);
+  }
+  for (size_t c = 0; c < a.compilers.size(); ++c) {
+    // Every kernel with every compiler; optimised with one of them, and with the other next time.
+    const bool optimise = (static_cast<size_t>(number) + c) % 2 == 0;
+    problems += batch.check({a.compilers[c], optimise ? "-O2" : "-O0"},
+                            std::to_string(a.seed + static_cast<std::uint64_t>(number)));
+  }
+  return problems;
+}
+
+int run_random(const Args& a) {
+  fmt::print("seed {}, {} kernels, compilers {}\n", a.seed, a.count, fmt::join(a.compilers, ", "));
+  std::fflush(stdout);
+  const int batches = (a.count + a.batch - 1) / a.batch;
+  std::atomic<int> next{0}, failed{0};
+  std::atomic<i64> search_milliseconds{0};
+  std::mutex printing;
+  const auto work = [&] {
+    for (int i; (i = next.fetch_add(1)) < batches;) {
+      const std::string problems = run_batch(a, i, search_milliseconds);
+      if (problems.empty()) continue;
+      std::lock_guard lock(printing);
+      fmt::print("FAILED: batch {} of seed {}\n{}\n", i, a.seed, problems);
+      std::fflush(stdout);
+      ++failed;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < a.jobs; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  fmt::print("{} of {} batches failed; {:.1f} s of search\n", failed.load(), batches,
+             static_cast<double>(search_milliseconds) / 1000);
+  return failed == 0 ? 0 : 1;
+}
+
+int run_one(const Args& a) {
+  Random random(a.odd);
+  const Machine machine = a.odd != 0 ? odd_machine(random) : *load_machine("x86-64-v3");
+  Batch batch(a.directory + "/one");
+  const std::string named = a.spec.starts_with('(') ? "k" + a.spec : a.spec;
+  std::string problems = batch.add({named, a.threads, a.isas}, machine);
+  for (const std::string& compiler : a.compilers)
+    for (const char* flags : {"-O2", "-O0"})
+      if (problems.empty()) problems = batch.check({compiler, flags}, std::to_string(a.seed));
+  fmt::print("{}\n", problems.empty() ? "ok" : problems);
+  return problems.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace morello::run
+
+int main(int argc, char** argv) {
+  morello::run::Args a;
+  CLI::App app("Random kernels, end to end");
+  app.add_option("--count", a.count, "Kernels")->check(CLI::Range(1, 1000000));
+  app.add_option("--seed", a.seed, "Of the drawing and of the data");
+  app.add_option("--batch", a.batch, "Kernels in one program")->check(CLI::Range(1, 1000));
+  app.add_option("--jobs", a.jobs, "Programs at a time")->check(CLI::Range(1, 64));
+  app.add_option("--cxx", a.compilers, "Compilers, with commas between them")->delimiter(',');
+  app.add_option("--dir", a.directory, "Where files go");
+  app.add_option("--spec", a.spec, "Only this kernel");
+  app.add_option("--threads", a.threads, "Of --spec")->check(CLI::Range(1, 64));
+  app.add_option("--isa", a.isas, "Of --spec");
+  app.add_option("--odd", a.odd, "Seed of an odd machine for --spec; 0: x86-64-v3");
+  CLI11_PARSE(app, argc, argv);
+  return a.spec.empty() ? run_random(a) : run_one(a);
+}

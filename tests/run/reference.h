@@ -1,0 +1,35 @@
+// What a kernel should compute, by the words of its spec: plain loops in double precision or exact
+// integers, and how far off an output may be.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/values.h"
+
+namespace morello::run {
+
+// One output. A float sum of K terms, whatever its order and with or without fused multiply-adds,
+// is within (K + 2) * 2^-24 * sum|terms| of the exact one (denormals: of 2^-149 per term besides);
+// then it is rounded to the result's type. Everything else is one rounding, or exact.
+struct Expected {
+  double value = 0;
+  double slack = 0;       // of the f32 value before it is rounded to the result's type
+  bool checked = true;    // false: not computed, too many
+  bool overflow = false;  // a partial sum may have overflowed: nothing but a NaN is certain
+};
+
+struct Reference {
+  std::vector<Expected> outputs;  // row-major
+  // For a large matmul, where `outputs` is a sample: per row of the result the sum of its outputs,
+  // which one wrong output shifts.
+  std::vector<Expected> row_sums;
+};
+
+// `inputs` are the values of each parameter, row-major.
+Reference reference(const Subject& s, const std::vector<Values>& inputs);
+
+// The first output that is not as expected, or "".
+std::string difference(const Subject& s, const Reference& expected, const Values& outputs);
+
+}  // namespace morello::run

@@ -1,0 +1,226 @@
+#include "run/subject.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "morello/thread_pool.h"
+#include "run/reference.h"
+
+namespace morello::run {
+namespace {
+
+constexpr unsigned char kUntouched = 0xff;  // NaN in every float type
+
+// What is being done, for the handler of faults.
+char phase[256] = "";
+
+void on_fault(int signal) {
+  const char* what = signal == SIGSEGV || signal == SIGBUS ? "outside a buffer: " : "fault: ";
+  for (const char* text : {what, static_cast<const char*>(phase), "\n"})
+    if (write(STDOUT_FILENO, text, std::strlen(text)) < 0) _exit(3);
+  _exit(3);
+}
+
+// `bytes` bytes that begin right after, or end right before, a page that cannot be touched.
+class Guarded {
+ public:
+  Guarded(std::size_t bytes, bool at_end) : bytes_(bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    inner_ = std::max(page, (bytes + page - 1) / page * page);
+    total_ = inner_ + 2 * page;
+    void* all = mmap(nullptr, total_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) std::abort();
+    all_ = static_cast<unsigned char*>(all);
+    first_ = all_ + page;
+    if (mprotect(first_, inner_, PROT_READ | PROT_WRITE) != 0) std::abort();
+    data_ = at_end ? first_ + (inner_ - bytes) : first_;
+    std::memset(first_, kUntouched, inner_);
+  }
+  ~Guarded() { munmap(all_, total_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  unsigned char* data() const { return data_; }
+  void fill(const Bytes& bytes) {
+    if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
+  }
+  void freeze() {
+    if (mprotect(first_, inner_, PROT_READ) != 0) std::abort();
+  }
+  Bytes copy() const { return Bytes(data_, data_ + bytes_); }
+  // Whether the rest of the pages is as it was.
+  bool kept() const {
+    const auto untouched = [](unsigned char c) { return c == kUntouched; };
+    return std::all_of(first_, data_, untouched) &&
+           std::all_of(data_ + bytes_, first_ + inner_, untouched);
+  }
+
+ private:
+  std::size_t bytes_, inner_ = 0, total_ = 0;
+  unsigned char *all_ = nullptr, *first_ = nullptr, *data_ = nullptr;
+};
+
+bool runs_here(const char* isa) {
+#if defined(__x86_64__)
+  if (std::strcmp(isa, "avx2") == 0)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c");
+#endif
+  return std::strcmp(isa, "scalar") == 0;
+}
+
+// One subject on one set of values.
+class Check {
+ public:
+  Check(const Subject& s, Kind kind, std::uint64_t seed) : s_(s), kind_(kind) {
+    Numbers numbers(seed);
+    std::vector<Values> values;
+    for (int p = 0; p < s.params; ++p) {
+      const Tensor& t = s.param[p];
+      const Bytes row_major = make_values(t.type, elements(t), kind, rare(), numbers);
+      inputs_.push_back(placed(t, row_major));
+      Tensor dense = t;
+      dense.digits = t.rank;
+      for (int a = 0; a < t.rank; ++a) dense.order[a] = {a, 1, 0};
+      values.push_back(read(dense, row_major.data()));
+    }
+    expected_ = reference(s, values);
+    output_bytes_ = static_cast<std::size_t>(buffer_elements(s.result) * bytes_of(s.result.type));
+  }
+
+  std::string run(bool one_place) {
+    for (int v = 1; v < s_.variants; ++v) {
+      if (!runs_here(s_.variant[v].isa)) continue;
+      Bytes first;
+      for (const bool at_end : {true, false}) {
+        if (one_place && !at_end) continue;
+        std::string problem = variant(s_.variant[v], at_end, first);
+        if (problem.empty() && std::strcmp(s_.variant[v].isa, s_.selected()) == 0)
+          problem = variant(s_.variant[0], at_end, first);
+        if (!problem.empty()) return std::string(phase) + ": " + problem;
+      }
+    }
+    return "";
+  }
+
+ private:
+  // Terms of one output, twice, so that about a third of the outputs meet nothing rare.
+  i64 rare() const {
+    const Tensor& t = s_.param[s_.args[0]];
+    if (s_.op == Op::matmul) return 2 * t.shape[t.rank - 1] + 2;
+    return s_.op == Op::reduce_sum ? 2 * t.shape[s_.axis] : 3;
+  }
+
+  // Without a pool and with one. The bytes must be those of every other run of this variant.
+  std::string variant(const Variant& v, bool at_end, Bytes& first) {
+    for (const int threads : {1, 2}) {
+      if (threads > 1 && !s_.threaded) continue;
+      std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s%s", s_.name,
+                    kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
+                    v.isa == nullptr ? "the chosen one" : v.isa, threads > 1 ? ", pool of 2" : "");
+      Bytes out;
+      std::string problem = once(v, threads, at_end, out);
+      if (problem.empty() && !first.empty() && out != first) problem = "other bytes than before";
+      if (!problem.empty()) return problem;
+      first = std::move(out);
+    }
+    return "";
+  }
+
+  std::string once(const Variant& v, int threads, bool at_end, Bytes& out) {
+    Call call{};
+    std::vector<std::unique_ptr<Guarded>> buffers;
+    const auto buffer = [&](std::size_t bytes) -> Guarded& {
+      return *buffers.emplace_back(std::make_unique<Guarded>(bytes, at_end));
+    };
+    for (int p = 0; p < s_.params; ++p) {
+      Guarded& in = buffer(inputs_[static_cast<std::size_t>(p)].size());
+      in.fill(inputs_[static_cast<std::size_t>(p)]);
+      in.freeze();
+      call.inputs[p] = in.data();
+      if (!s_.param[p].packed) continue;
+      Guarded& packed = buffer(s_.packed_bytes[p]);
+      v.pack[p](in.data(), packed.data());
+      packed.freeze();
+      call.inputs[p] = packed.data();
+    }
+    Guarded& result = buffer(output_bytes_);
+    call.output = result.data();
+    if (s_.workspace_bytes > 0) call.workspace = buffer(s_.workspace_bytes).data();
+    if (threads > 1) call.pool = pool(threads);
+    v.run(call);
+    out = result.copy();
+    for (const auto& b : buffers)
+      if (!b->kept()) return "wrote beside a buffer";
+    return difference(s_, expected_, read(s_.result, out.data()));
+  }
+
+  static ThreadPool& pool(int threads) {
+    static ThreadPool one(threads);
+    return one;
+  }
+
+  const Subject& s_;
+  const Kind kind_;
+  std::vector<Bytes> inputs_;
+  Reference expected_;
+  std::size_t output_bytes_ = 0;
+};
+
+// In a child: the answer is what it prints and its exit code.
+int check_in_child(const Subject& s, std::uint64_t seed, const Options& options) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) std::abort();
+  if (child == 0) {
+    std::snprintf(phase, sizeof phase, "%s", s.name);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+      std::signal(signal, on_fault);
+    std::printf("%s: ", s.name);
+    std::fflush(stdout);
+    const char* problem = check_subject(s, seed, options);
+    std::printf("%s\n", problem != nullptr ? problem : "ok");
+    std::fflush(stdout);
+    _exit(problem != nullptr ? 1 : 0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) std::abort();
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  std::printf("ended by signal %d\n", WTERMSIG(status));
+  return 4;
+}
+
+}  // namespace
+
+const char* check_subject(const Subject& s, std::uint64_t seed, const Options& options) {
+  static std::string problem;
+  problem = Check(s, Kind::kPlain, seed).run(options.one_place);
+  if (problem.empty() && options.hard_values)
+    problem = Check(s, Kind::kHard, seed + 1).run(options.one_place);
+  return problem.empty() ? nullptr : problem.c_str();
+}
+
+int run_subjects(const Subject* subjects, std::size_t count, int argc, char** argv) {
+  const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+  Options options;
+  for (int i = 2; i < argc; ++i) {
+    if (std::strcmp(argv[i], "soft") == 0) options.hard_values = false;
+    if (std::strcmp(argv[i], "once") == 0) options.one_place = true;
+  }
+  int failed = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (check_in_child(subjects[i], seed + 2 * i, options) != 0) {
+      std::printf("FAIL %s\n", subjects[i].name);
+      ++failed;
+    }
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace morello::run

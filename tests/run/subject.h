@@ -1,0 +1,87 @@
+// A generated kernel as data, for the programs that tests/run writes: what it should compute (the
+// words of its spec, so that the reference shares no code with the generator) and how to call it.
+//
+// These programs are C++17, as consumers of the headers are; everything that needs no kernel is
+// compiled once, into the library this header belongs to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "morello/parallel.h"
+
+namespace morello::run {
+
+using i64 = std::int64_t;
+
+inline constexpr int kMaxRank = 6;
+inline constexpr int kMaxDigits = 3 * kMaxRank;
+inline constexpr int kMaxVariants = 4;
+
+enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
+enum class Op { matmul, add, mul, convert, reduce_sum };
+
+// One digit of an element's offset, outermost first: (index[axis] / div) % mod; mod 0: no modulus.
+struct Digit {
+  int axis;
+  i64 div, mod;
+};
+
+struct Tensor {
+  Type type;
+  bool packed;  // its digits are those of row order, in which the packer takes it
+  int rank;
+  i64 shape[kMaxRank];
+  int digits;
+  Digit order[kMaxDigits];
+};
+
+struct Call {
+  const void* inputs[2];  // per parameter
+  void* output;
+  void* workspace;
+  Parallel pool;
+};
+
+using Run = void (*)(const Call&);
+using Pack = void (*)(const void* from, void* to);
+
+// The function of one instruction set, or the one that chooses (isa null).
+struct Variant {
+  const char* isa;
+  Run run;
+  Pack pack[2];  // per parameter; null where it is not packed
+};
+
+struct Subject {
+  const char* name;
+  Op op;
+  int axis;     // of reduce_sum
+  int inputs;   // arguments of the operator
+  int args[2];  // the parameter each one is
+  int params;
+  Tensor param[2];
+  Tensor result;
+  std::size_t packed_bytes[2];
+  std::size_t workspace_bytes;
+  bool threaded;
+  const char* (*selected)();
+  int variants;
+  Variant variant[kMaxVariants];  // the one that chooses first
+};
+
+// How much to run.
+struct Options {
+  bool hard_values = true;  // a second run on infinities, NaN, denormals and extremes
+  bool one_place = false;   // only against the page behind, not also against the page before
+};
+
+// Runs every subject in a process of its own, on buffers between inaccessible pages. Prints
+// "<name>: " and "ok" or what it does wrong, then a line "FAIL <name>" where it is not ok; returns
+// the exit code. argv: [seed ["soft": no hard values] ["once": one place]].
+int run_subjects(const Subject* subjects, std::size_t count, int argc, char** argv);
+
+// The same for one subject, in this process: what went wrong, or null. Faults end the process.
+const char* check_subject(const Subject& subject, std::uint64_t seed, const Options& options);
+
+}  // namespace morello::run

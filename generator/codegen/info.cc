@@ -26,8 +26,7 @@ int operand_of(const KernelSpec& spec, int param) {
   return -1;
 }
 
-// Every line of `text` as a comment.
-static std::string commented(const std::string& text, const std::string& indent) {
+std::string commented(const std::string& text, const std::string& indent) {
   Writer w;
   size_t at = 0;
   while (at < text.size()) {
@@ -84,16 +83,25 @@ static i64 packed_parameter_bytes(const KernelCode& k, int operand) {
   return most;
 }
 
+static std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
 std::string info_struct(const Built& b, const std::string& machine) {
   const KernelCode& k = b.kernel;
   Writer w;
   w.open("struct {}_info", k.name);
   w.line("static constexpr const char* name = \"{}\";", k.name);
   w.line("static constexpr const char* spec = \"{}\";", k.spec->str());
-  w.line("static constexpr const char* machine = \"{}\";", machine);
+  w.line("static constexpr const char* machine = {};", quoted(machine));
   w.line("static constexpr const char* isas = \"{}\";", isa_list(k));
   w.line("static constexpr std::size_t threads = {};", k.threads);
-  w.line("static constexpr std::size_t alignment = 1;  // of every pointer");
+  w.line("static constexpr std::size_t alignment = 1;  // beyond the elements' own");
   w.line("static constexpr std::size_t workspace_bytes = {};", b.workspace_bytes());
   for (size_t i = 0; i < k.spec->params.size(); ++i) {
     const Param& p = k.spec->params[i];

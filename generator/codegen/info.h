@@ -19,6 +19,8 @@ struct Built {
 std::string isa_list(const KernelCode& k);
 // Index of the first operand that parameter `param` is passed as.
 int operand_of(const KernelSpec& spec, int param);
+// Every line of `text` as a comment.
+std::string commented(const std::string& text, const std::string& indent);
 // The comment above a kernel: spec, families, costs and the loop nests that were found.
 std::string banner(const KernelCode& k);
 std::string info_struct(const Built& b, const std::string& machine);

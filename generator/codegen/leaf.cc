@@ -19,7 +19,7 @@ namespace morello {
 namespace {
 
 // Kernel applications per iteration of the reduction loop.
-constexpr i64 kIterationKernels = 16;
+constexpr i64 kIterationKernels = 32;
 constexpr i64 kLine = 64;
 // A prefetch fetches a whole line: iterations grow up to this factor to consume whole lines.
 constexpr i64 kLineFactor = 4;
@@ -333,13 +333,14 @@ void LeafWriter::reductions(size_t next) {
 }
 
 i64 LeafWriter::slots_per_iteration() const {
-  i64 kernels = regs_;
-  each(output_instances(), [&](const Extents&) { ++kernels; });
-  kernels = std::max<i64>(1, (kernels - regs_) * (k_.lanes_reduce ? regs_ : 1));
+  i64 kernels = k_.lanes_reduce ? regs_ : 1;
+  for (i64 n : output_instances()) kernels *= n;
   i64 step = sets_;
   for (int o = 0; o < out_; ++o)
     step = std::lcm(step, std::max<i64>(1, smallest_step(job_.refs[o].map, inner_) / slot_));
-  i64 slots = (kIterationKernels + kernels - 1) / kernels;
+  // A power of two leaves the shortest remainder behind the loop for the usual blocks of k.
+  i64 slots = 1;
+  while (slots * kernels < kIterationKernels) slots *= 2;
   slots = (slots + step - 1) / step * step;
   const int ahead = job_.call.ahead_operand;
   if (ahead < 0 || ahead == out_ || !touches(ahead, inner_)) return slots;

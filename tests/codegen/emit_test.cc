@@ -143,9 +143,8 @@ TEST_CASE("compiled once") {
 TEST_CASE("names of ours that are the user's too") {
   auto k = std::make_unique<Kernel>(
       "(packed: f32[30,40] packed, base: f32[40,500]): f32 = matmul(packed, base)", "index", 2);
-  k->add("scalar", "fma_f32 quantum=m:4,n:4",
-         "copy base to L3\n  parallel n by 4\n    loop m by 4\n      body\n        call\n"
-         "      rest 2\n        call\n");
+  k->add("scalar", "fma_f32 quantum=m:2,n:4",
+         "copy base to L3\n  parallel n by 4\n    loop m by 2\n      call\n");
   auto l =
       std::make_unique<Kernel>("(i: f32[9], argument: f32[9]): f32 = add(i, argument)", "data", 1);
   l->add("scalar", "add_f32", "copy i to L1\n  loop i by 1\n    call\n");

@@ -10,8 +10,7 @@
 namespace morello {
 
 static void run(const SpecArgs& spec, const SearchArgs& args) {
-  const std::vector<const Isa*> given =
-      args.isa.empty() ? std::vector<const Isa*>{} : args.isas("");
+  const std::vector<const Isa*> given = args.isa ? args.isas("") : std::vector<const Isa*>{};
   const std::vector<KernelSpec> kernels = spec.load();
   const Machine machine = args.load_machine();
   const std::vector<const Isa*> isas = given.empty() ? args.isas(machine.isa) : given;

@@ -83,7 +83,7 @@ void write_special(const std::string& path, const std::string& text) {
 // Behind a symbolic link, so that the link survives.
 std::string real_target(const std::string& path) {
   std::error_code ignored;
-  const fs::path target = fs::weakly_canonical(path, ignored);
+  const fs::path target = fs::weakly_canonical(fs::absolute(path, ignored), ignored);
   return target.empty() ? path : target.string();
 }
 
@@ -114,7 +114,6 @@ std::string read_file(const std::string& path) {
 }
 
 void print_out(const std::string& text) {
-  const SignalsWait wait;  // a closed pipe is an error like others
   if (!write_all(STDOUT_FILENO, text)) io_error("write", "standard output", errno);
 }
 

@@ -40,6 +40,7 @@ std::string header_name(const GenerateArgs& a, const std::vector<KernelSpec>& sp
 
 void write_results(const GenerateArgs& a, const Machine& machine,
                    const std::vector<KernelFound>& kernels, Emitted&& code) {
+  if (!a.header) print_out(code.header);
   OutputFiles files;
   if (a.header) files.add("--header", *a.header, std::move(code.header));
   if (a.source) files.add("--source", *a.source, std::move(code.source));
@@ -47,8 +48,7 @@ void write_results(const GenerateArgs& a, const Machine& machine,
   if (a.stats) files.add("--stats", *a.stats, stats_json(kernels, machine));
   if (a.stamp) files.add("--stamp", *a.stamp, "", true);
   files.write();
-  if (!a.header) return print_out(code.header);
-  if (a.quiet) return;
+  if (!a.header || a.quiet) return;
   std::string lines;
   for (const KernelFound& k : kernels)
     for (const Found& f : k.variants) lines += summary(*k.spec, f);

@@ -13,20 +13,24 @@ namespace morello {
 namespace {
 
 struct Command {
-  const CLI::App* app;
+  CLI::App* app;
   Run run;
 };
+
+// What is left over is refused by refuse_unknown(), with a suggestion.
+CLI::App& lenient(CLI::App& app) { return *app.allow_extras()->require_subcommand(0, 1); }
 
 std::vector<Command> add_commands(CLI::App& root) {
   std::vector<Command> commands;
   const auto add = [&](CLI::App& parent, Run (*make)(CLI::App&)) {
     Run run = make(parent);
-    commands.push_back({parent.get_subcommands({}).back(), std::move(run)});
+    commands.push_back({&lenient(*parent.get_subcommands({}).back()), std::move(run)});
   };
+  lenient(root);
   add(root, add_generate);
   add(root, add_check);
   add(root, add_explain);
-  CLI::App& machine = *root.add_subcommand("machine", "Machine files: list, show, detect");
+  CLI::App& machine = lenient(*root.add_subcommand("machine", "Machine files: list, show, detect"));
   add(machine, add_machine_list);
   add(machine, add_machine_show);
   add(machine, add_machine_detect);
@@ -46,16 +50,16 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
 }
 
-// CLI11 would refuse these too, but without a suggestion.
 void refuse_unknown(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining();
   if (unknown.empty()) return;
-  const std::string word = unknown[0].substr(0, unknown[0].find('='));
+  const std::string& word = unknown[0];
   if (word.size() > 1 && word[0] == '-') {
+    const std::string option = word.substr(0, word.find('='));
     std::vector<std::string> allowed;
     for (const CLI::Option* o : app.get_options())
       for (const std::string& name : o->get_lnames()) allowed.push_back("--" + name);
-    usage_error(fmt::format("unknown option `{}`{}", word, did_you_mean(word, allowed)));
+    usage_error(fmt::format("unknown option `{}`{}", option, did_you_mean(option, allowed)));
   }
   std::vector<std::string> allowed;
   for (const CLI::App* sub : app.get_subcommands({})) allowed.push_back(sub->get_name());
@@ -65,8 +69,6 @@ void refuse_unknown(const CLI::App& app) {
 }
 
 void parse(CLI::App& root, int argc, char** argv) {
-  for (int i = 1; i < argc; ++i)
-    if (*argv[i] == '\0' && i == 1) usage_error("unknown command ``");
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -75,6 +77,11 @@ void parse(CLI::App& root, int argc, char** argv) {
   } catch (const CLI::CallForVersion&) {
     print_out(version_text());
     throw;
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string text = e.what();
+    const std::string option = text.substr(0, text.find(':'));
+    const bool missing = text.ends_with("missing");
+    usage_error(option + (missing ? ": the value is missing" : " is given more than once"));
   } catch (const CLI::ParseError& e) {
     usage_error(e.what());
   }
@@ -93,8 +100,6 @@ int run(int argc, char** argv) {
     root.set_version_flag("--version", "");
     root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
     const std::vector<Command> commands = add_commands(root);
-    for (const Command& c : commands) const_cast<CLI::App*>(c.app)->allow_extras();
-    root.allow_extras();
     parse(root, argc, argv);
     for (const Command& c : commands)
       if (c.app == &innermost(root)) c.run();

@@ -92,7 +92,7 @@ std::string all_isas() { return fmt::format("{}", fmt::join(isa_names(), ",")); 
 
 std::vector<const Isa*> SearchArgs::isas(const std::string& default_list) const {
   const std::vector<std::string> known = isa_names();
-  const std::string& list = isa.empty() ? default_list : isa;
+  const std::string& list = isa ? *isa : default_list;
   std::vector<const Isa*> chosen;
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());

@@ -21,7 +21,7 @@ struct SpecArgs {
 
 struct SearchArgs {
   std::string machine = "native";
-  std::string isa;  // empty: the command's default
+  std::optional<std::string> isa;  // none: the command's default
   int threads = 1;
   int jobs = 0;  // 0: all processors this process may use
   i64 max_specs = 0;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace morello {
 namespace {
@@ -67,7 +68,7 @@ class LeafWriter {
   void inner_loop();
   void slot(const Slot& s);
   void apply(const Extents& instance, i64 set);
-  void prefetch(i64 first, i64 slots);
+  void prefetch(int o, const Load& l);
   i64 slots_per_iteration() const;
   void elementwise();
   void join_sets();
@@ -90,6 +91,8 @@ class LeafWriter {
   i64 sets_ = 1;
   Extents count_{};  // instances per slot and dim
   Extents unit_{};   // elements per instance
+  bool prefetches_ = false;
+  std::set<i64> lines_ahead_;  // asked for in this iteration
   std::array<std::string, kMaxOperands> pointers_;
   Writer w_{1};
   Names names_;
@@ -212,6 +215,7 @@ bool adjacent(const std::vector<i64>& offsets) {
 }
 
 void LeafWriter::load(int o, const Load& load, const Slot& slot) {
+  prefetch(o, load);
   const Access& a = *f_.loads[o];
   const Ref& ref = job_.refs[o];
   std::vector<std::string> regs;
@@ -227,9 +231,11 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
     MORELLO_CHECK(ref.packed || valid == all, "{} reads a group that is not whole", a.name);
     return fill_registers(a, a.code, whole, all, regs);
   }
-  // Packing pads to whole blocks; a packed row without blocks may end inside a vector.
-  if (ref.packed && (valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0))
+  if (ref.packed) {  // padded to whole blocks, and a block is a number of loads
+    MORELLO_CHECK(valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0,
+                  "{} reads past its packed block", a.name);
     return fill_registers(a, a.code, whole, all, regs);
+  }
   const std::vector<i64> offsets = element_offsets(o, load, valid);
   if (!adjacent(offsets)) return fill_registers(a, a.code, staged(o, offsets, all), all, regs);
   if (valid == all) return fill_registers(a, a.code, whole, all, regs);
@@ -357,39 +363,33 @@ void LeafWriter::inner_loop() {
   i64 first = 0;
   if (iterations > 1) {
     w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), iterations);
-    prefetch(0, per);
+    prefetches_ = true;
     for (i64 s = 0; s < per; ++s) slot({s * slot_, slot_, s % sets_});
+    prefetches_ = false;
     for (int o = 0; o < out_; ++o)
       if (touches(o, inner_))
         w_.line("{} += {};", pointer(o), job_.refs[o].map.advance(inner_, per * slot_));
     w_.close();
     first = iterations * per;
-  } else if (full > 0) {
-    prefetch(0, full);
   }
+  prefetches_ = iterations <= 1;
   for (i64 s = first; s < full; ++s) slot({(s - first) * slot_, slot_, s % sets_});
   if (tail > 0) slot({(full - first) * slot_, tail, 0});
 }
 
-// Once for every line that `slots` slots read.
-void LeafWriter::prefetch(i64 first, i64 slots) {
-  const int o = job_.call.ahead_operand;
-  if (o < 0 || o == out_ || f_.isa->prefetch.empty()) return;
-  const i64 size = bytes(job_.refs[o].dtype);
-  std::vector<i64> lines;
-  for (i64 s = first; s < first + slots; ++s)
-    for (const Load& l : loads(o, {s * slot_, slot_, 0}))
-      lines.push_back(job_.refs[o].map.offset(l.index) * size / kLine);
-  std::sort(lines.begin(), lines.end());
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+// Asks for the line `ahead_bytes` behind a load, once per line and iteration, right before the
+// load: side by side with the loads it keeps the same few lines in flight all the time.
+void LeafWriter::prefetch(int o, const Load& l) {
+  if (!prefetches_ || o != job_.call.ahead_operand || f_.isa->prefetch.empty()) return;
+  const i64 line = job_.refs[o].map.offset(l.index) * bytes(job_.refs[o].dtype) / kLine;
+  if (!lines_ahead_.insert(line).second) return;
   // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer
   // that it can see leaving an array.
-  for (i64 line : lines)
-    w_.code(expand(
-        f_.isa->prefetch,
-        {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
-                           c_type(job_.refs[o].dtype), pointer(o),
-                           line * kLine + job_.call.ahead_bytes)}}));
+  w_.code(expand(
+      f_.isa->prefetch,
+      {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
+                         c_type(job_.refs[o].dtype), pointer(o),
+                         line * kLine + job_.call.ahead_bytes)}}));
 }
 
 // One slot: the held input first, then every load of the streamed one with all its uses.

@@ -236,6 +236,21 @@ std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int reg
   return out;
 }
 
+// Several streams need an operand that the leaf reads as the ahead-of-time packer left it, with
+// panels that divide evenly.
+bool streams_fit(const Family& f, const Computation& c) {
+  if (f.streams == 1) return true;
+  for (int o = 0; o < c.inputs(); ++o) {
+    if (!c.operands[o].packed || f.loads[o]->memory != c.operands[o].dtype) continue;
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+      if (!touches(c.operands[o], d) || c.dims[d].reduction) continue;
+      const i64 least = d == f.lane ? f.kernel->lanes * f.loads[o]->regs : 1;
+      if (f.quantum[d] > 1 && f.quantum[d] % (f.streams * least) == 0) return true;
+    }
+  }
+  return false;
+}
+
 void Builder::choose_quantum() {
   const int regs = load_regs(f, c);
   if (k.lanes_reduce)  // both inputs must be split the same way
@@ -253,9 +268,14 @@ void Builder::choose_quantum() {
     if (k.lanes_reduce) g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
     if (group_dim >= 0 && !k.lanes_reduce) g.quantum[group_dim] = k.group;
     g.registers = count_registers(f, c, t);
-    for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
-      g.packed.push_back(packed_order(g, c, o, group_dim));
-    out.push_back(std::move(g));
+    for (int streams : {1, 2}) {
+      g.streams = streams;
+      if (!streams_fit(g, c)) continue;
+      g.packed.clear();
+      for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
+        g.packed.push_back(packed_order(g, c, o, group_dim));
+      out.push_back(g);
+    }
   }
 }
 
@@ -285,6 +305,11 @@ PackedOrder packed_order(const Family& f, const Computation& c, int operand, int
     return order;
   }
   for (int d : panels) add(d, f.quantum[d], 0);
+  const i64 streams = o.packed && panels.size() == 1 ? f.streams : 1;
+  if (streams > 1) {
+    const int d = panels.front();
+    order.digits.insert(order.digits.begin(), {d, f.quantum[d] / streams, streams});
+  }
   const int regs = f.loads[operand]->regs;
   const i64 step = k.lanes_reduce ? k.lanes * k.group * regs : k.group;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
@@ -294,9 +319,9 @@ PackedOrder packed_order(const Family& f, const Computation& c, int operand, int
   }
   for (int d : panels)
     if (d == f.lane)
-      add(d, k.lanes * regs, f.quantum[d] / (k.lanes * regs));
+      add(d, k.lanes * regs, f.quantum[d] / streams / (k.lanes * regs));
     else
-      add(d, 1, f.quantum[d]);
+      add(d, 1, f.quantum[d] / streams);
   if (k.lanes_reduce) {
     if (touches(o, f.lane)) add(f.lane, 1, step);
     return order;
@@ -343,6 +368,7 @@ std::string Family::str(const Computation& c) const {
     if (quantum[d] != 1)
       q += fmt::format("{}{}:{}", q.empty() ? "" : ",", c.dims[d].name, quantum[d]);
   if (!q.empty()) out += " quantum=" + q;
+  if (streams != 1) out += fmt::format(" streams={}", streams);
   for (size_t o = 0; o < loads.size(); ++o)
     out += fmt::format(" {}={}", c.operands[o].name, loads[o]->name);
   return out + fmt::format(" {}={}", c.output().name, store->name);

@@ -30,6 +30,9 @@ struct Family {
   // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
   // group, or lanes * unroll when the lanes reduce), not a bound.
   Extents quantum{};
+  // Sequential streams in which leaves read an operand that is packed ahead of time. With two, every
+  // panel has one half in each half of the buffer, so that both streams run on from panel to panel.
+  int streams = 1;
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly
 

@@ -149,14 +149,22 @@ struct Tile {
   i64 unroll = 1;             // accumulator sets when the lanes run along the reduction
 };
 
+// What the rows keep busy beyond their operands while the reduction runs. (A store's temporaries
+// come after it, when accumulators fall free one by one.)
+int row_temps(const Family& f) {
+  int temps = f.kernel->temps;
+  for (const Access* a : f.loads) temps = std::max(temps, a->temps);
+  return temps;
+}
+
 // Vector registers a leaf needs: accumulators, the input with fewer instances held, one instance of
-// the other streamed through, and the mask of a split load. Without a reduction one vector of the
+// the other streamed through, and the rows' temporaries. Without a reduction one vector of the
 // output is computed at a time.
 int count_registers(const Family& f, const Computation& c, const Tile& t) {
   const int regs = load_regs(f, c);
-  const i64 mask = regs > 1 ? 1 : 0;
-  if (c.combine == Combine::kNone) return static_cast<int>(regs * (1 + c.inputs()) + mask);
-  i64 live = t.rows * t.columns * t.unroll + mask;
+  const int temps = row_temps(f);
+  if (c.combine == Combine::kNone) return regs * (1 + c.inputs()) + temps;
+  i64 live = t.rows * t.columns * t.unroll + temps;
   if (c.inputs() == 1) return static_cast<int>(live + regs);
   i64 instances[2];
   for (int o = 0; o < 2; ++o) {

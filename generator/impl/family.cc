@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace morello {
+
+static int streams_of(const Family& f, const Computation& c, int o);
+
 namespace {
 
 // Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
@@ -244,18 +247,10 @@ std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int reg
   return out;
 }
 
-// Several streams need an operand that the leaf reads as the ahead-of-time packer left it, with
-// panels that divide evenly.
 bool streams_fit(const Family& f, const Computation& c) {
   if (f.streams == 1) return true;
-  for (int o = 0; o < c.inputs(); ++o) {
-    if (!c.operands[o].packed || f.loads[o]->memory != c.operands[o].dtype) continue;
-    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
-      if (!touches(c.operands[o], d) || c.dims[d].reduction) continue;
-      const i64 least = d == f.lane ? f.kernel->lanes * f.loads[o]->regs : 1;
-      if (f.quantum[d] > 1 && f.quantum[d] % (f.streams * least) == 0) return true;
-    }
-  }
+  for (int o = 0; o < c.inputs(); ++o)
+    if (streams_of(f, c, o) > 1) return true;
   return false;
 }
 
@@ -289,6 +284,22 @@ void Builder::choose_quantum() {
 
 }  // namespace
 
+// Streams in which operand o is read. More than one needs an operand that the leaf reads as the
+// ahead-of-time packer left it, with panels along one dim that divide evenly.
+static int streams_of(const Family& f, const Computation& c, int o) {
+  const Operand& operand = c.operands[o];
+  if (!operand.packed || f.loads[o]->memory != operand.dtype) return 1;
+  int panels = 0;
+  bool even = true;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (!touches(operand, d) || c.dims[d].reduction || f.quantum[d] == 1) continue;
+    const i64 least = d == f.lane ? f.kernel->lanes * f.loads[o]->regs : 1;
+    even &= f.quantum[d] % (f.streams * least) == 0;
+    ++panels;
+  }
+  return panels == 1 && even ? f.streams : 1;
+}
+
 PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim) {
   const Operand& o = c.operands[operand];
   const Kernel& k = *f.kernel;
@@ -313,7 +324,7 @@ PackedOrder packed_order(const Family& f, const Computation& c, int operand, int
     return order;
   }
   for (int d : panels) add(d, f.quantum[d], 0);
-  const i64 streams = o.packed && panels.size() == 1 ? f.streams : 1;
+  const i64 streams = streams_of(f, c, operand);
   if (streams > 1) {
     const int d = panels.front();
     order.digits.insert(order.digits.begin(), {d, f.quantum[d] / streams, streams});

@@ -11,6 +11,7 @@ have() {
     ninja-build) command -v ninja >/dev/null ;;
     pkg-config) command -v pkg-config >/dev/null ;;
     cmake) cmake_is_new_enough ;;
+    libclang-rt-*) [ -d "$(clang++ --print-runtime-dir)" ] ;;
     *) [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
   esac
 }
@@ -74,3 +75,8 @@ configure() {
 
 needed="g++ cmake ninja-build libfmt-dev libcli11-dev libtomlplusplus-dev libhwloc-dev pkg-config
   doctest-dev libbenchmark-dev"
+
+# The sanitizers of the clang that is installed: a package of their own, named after its version.
+clang_runtime() {
+  say "libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"
+}

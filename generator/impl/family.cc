@@ -4,8 +4,6 @@
 
 namespace morello {
 
-static int streams_of(const Family& f, const Computation& c, int o);
-
 namespace {
 
 // Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
@@ -284,9 +282,7 @@ void Builder::choose_quantum() {
 
 }  // namespace
 
-// Streams in which operand o is read. More than one needs an operand that the leaf reads as the
-// ahead-of-time packer left it, with panels along one dim that divide evenly.
-static int streams_of(const Family& f, const Computation& c, int o) {
+int streams_of(const Family& f, const Computation& c, int o) {
   const Operand& operand = c.operands[o];
   if (!operand.packed || f.loads[o]->memory != operand.dtype) return 1;
   int panels = 0;

@@ -30,8 +30,9 @@ struct Family {
   // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
   // group, or lanes * unroll when the lanes reduce), not a bound.
   Extents quantum{};
-  // Sequential streams in which leaves read an operand that is packed ahead of time. With two, every
-  // panel has one half in each half of the buffer, so that both streams run on from panel to panel.
+  // Sequential streams in which leaves read an operand that is packed ahead of time. With two,
+  // every panel has one half in each half of the buffer, so that both streams run on from panel to
+  // panel.
   int streams = 1;
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly
@@ -44,6 +45,10 @@ struct Family {
 // Element type operand o has in packed form: the register type of its access (f32, i16), except
 // that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
 Dtype packed_dtype(const Family& f, const Computation& c, int operand);
+
+// Streams in which the leaf reads operand o: family.streams for an operand that it reads as the
+// ahead-of-time packer left it, with panels along one dim that divide evenly; 1 for others.
+int streams_of(const Family& f, const Computation& c, int o);
 
 // The packed order the family wants for an operand; group_dim is the reduction dim along which a
 // kernel with a group takes its pairs, or -1.

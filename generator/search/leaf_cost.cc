@@ -126,7 +126,7 @@ Cost Space::leaf(const Spec& s, int ahead_operand) const {
   for (int o = 0; o < operands(); ++o) {
     const bool output = o == c.inputs();
     Cost t = transfer(region(s, o), s.place[o].level, o == ahead_operand);
-    if (o == ahead_operand && c.operands[o].packed && family().streams > 1)
+    if (o == ahead_operand && streams_of(family(), c, o) > 1)
       t = Cost::milli(static_cast<i64>(t.value()) * kTwoStreamsPercent / 100);
     traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
     if (o != ahead_operand) first = first + latency(s.place[o].level);

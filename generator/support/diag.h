@@ -41,8 +41,8 @@ inline Diagnostic error(std::string text) {
 template <class T>
 class Result {
  public:
-  Result(T value) : v_(std::move(value)) {}             // NOLINT: implicit on purpose
-  Result(Diagnostic error) : v_(std::move(error)) {}    // NOLINT: implicit on purpose
+  Result(T value) : v_(std::move(value)) {}           // NOLINT: implicit on purpose
+  Result(Diagnostic error) : v_(std::move(error)) {}  // NOLINT: implicit on purpose
   bool ok() const { return v_.index() == 0; }
   explicit operator bool() const { return ok(); }
   T& operator*() { return std::get<0>(v_); }
@@ -65,8 +65,8 @@ std::string nearest(std::string_view given, const std::vector<std::string>& allo
 
 // A broken invariant is our bug: say which and abort (exit code 1 comes from main's handler for
 // exceptions only; an abort keeps the core).
-#define MORELLO_CHECK(condition, ...)                                                       \
-  do {                                                                                      \
-    if (!(condition))                                                                       \
+#define MORELLO_CHECK(condition, ...)                                                         \
+  do {                                                                                        \
+    if (!(condition))                                                                         \
       ::morello::check_failed(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)

@@ -120,18 +120,29 @@ std::string Batch::add(const Drawn& drawn, const Machine& machine) {
   k.code.name = k.spec.name;
   k.code.threads = drawn.threads;
   const double start = thread_seconds();
-  std::istringstream names(drawn.isas);
+  std::string problem = search(k);
+  k.seconds = thread_seconds() - start;
+  if (problem == kTooLong)
+    kernels_.pop_back();
+  else if (!problem.empty())
+    problem += "\n" + describe(k);
+  return problem;
+}
+
+std::string Batch::search(Kernel& k) {
+  std::istringstream names(k.drawn.isas);
   for (std::string isa; std::getline(names, isa, ',');) {
     SearchOptions options;
-    options.threads = drawn.threads;
-    const auto found = optimize(k.spec.computation, machine, *find_isa(isa), options);
-    const Optimum* best = std::get_if<Optimum>(&found);
-    if (best == nullptr) return "no implementation for " + isa + "\n" + describe(k);
-    const std::string why = verify(best->problem, best->problem.root(), *best->impl);
-    k.code.variants.push_back({best->problem, best->impl, std::llround(best->cost.as_cycles())});
-    if (!why.empty()) return why + "\n" + describe(k);
+    options.threads = k.drawn.threads;
+    options.max_specs = max_specs_;
+    const auto found = optimize(k.spec.computation, *k.machine, *find_isa(isa), options);
+    if (const StopReason* why = std::get_if<StopReason>(&found))
+      return *why == StopReason::kBudget ? std::string(kTooLong) : "no implementation for " + isa;
+    const Optimum& best = std::get<Optimum>(found);
+    k.code.variants.push_back({best.problem, best.impl, std::llround(best.cost.as_cycles())});
+    const std::string why = verify(best.problem, best.problem.root(), *best.impl);
+    if (!why.empty()) return why;
   }
-  k.seconds = thread_seconds() - start;
   return "";
 }
 

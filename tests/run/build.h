@@ -27,6 +27,10 @@ class Batch {
 
   // Searches for a kernel; `machine` must outlive the batch. Returns what is wrong, or "".
   std::string add(const Drawn& drawn, const Machine& machine);
+  // Gives up on a kernel whose search takes longer than this many Specs per family; add() then
+  // returns kTooLong and the batch is as it was.
+  void set_budget(i64 max_specs) { max_specs_ = max_specs; }
+  static constexpr std::string_view kTooLong = "too long";
   // CPU seconds of the search for the kernel added last, all its instruction sets.
   double search_seconds() const { return kernels_.back().seconds; }
   const Variant& variant(size_t kernel, size_t i) const {
@@ -50,10 +54,12 @@ class Batch {
   };
   Sources emit() const;
   std::string describe(const Kernel& k) const;
+  std::string search(Kernel& k);
 
   std::string directory_;
   std::deque<Kernel> kernels_;  // their addresses stay
   int programs_ = 0;
+  i64 max_specs_ = 0;
 };
 
 std::string read_text(const std::string& path);

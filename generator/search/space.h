@@ -83,6 +83,7 @@ class Space {
     i64 stride;
   };
   Cost least_compute() const;
+  static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;

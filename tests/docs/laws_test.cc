@@ -1,0 +1,107 @@
+// The laws in generator/search/README.md that a candidate shows by itself, on every Spec of some
+// small spaces. (That meaning is preserved: tests/search/optimality_test.cc.)
+#include <doctest/doctest.h>
+
+#include <set>
+#include <tuple>
+
+#include "docs/markdown.h"
+#include "search/rewrite.h"
+#include "spec/kernel_spec.h"
+
+namespace morello {
+namespace {
+
+// The order in which children are smaller.
+using Measure = std::tuple<int, i64, int>;
+
+Measure measure(const Space& space, const Spec& s) {
+  i64 extents = 0;
+  for (int d = 0; d < space.dims(); ++d) extents += s.extent[d];
+  int rest = s.accumulate ? 0 : 1;
+  for (int o = 0; o < space.operands(); ++o) rest += s.place[o].level + (s.place[o].packed ? 0 : 1);
+  return {s.threads, extents, rest};
+}
+
+std::string text_of(const Space& space, const Candidate& c) {
+  std::string out =
+      fmt::format("{} {} {} {} base {} bytes {}", c.decision.rewrite, c.decision.subject,
+                  c.decision.detail, c.decision.value, c.cost.base.value(), c.bytes);
+  for (int i = 0; i < c.cost.children; ++i)
+    out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));
+  return out;
+}
+
+struct Tally {
+  size_t candidates = 0;
+  std::set<int> rewrites;
+};
+
+// Every Spec below this one.
+void check_below(const Space& space, const Spec& spec,
+                 std::set<std::pair<std::uint64_t, std::uint64_t>>& seen, Tally& tally) {
+  const Key key = space.key(spec);
+  if (!seen.emplace(key.high, key.low).second) return;
+  std::vector<Candidate> all;
+  auto keep = [&](const Candidate& c) { all.push_back(c); };
+  expand(space, spec, keep);
+  size_t at = 0;
+  auto again = [&](const Candidate& c) {
+    REQUIRE(at < all.size());
+    CHECK(text_of(space, c) == text_of(space, all[at++]));
+  };
+  expand(space, spec, again);
+  CHECK(at == all.size());
+  for (const Candidate& c : all) {
+    ++tally.candidates;
+    tally.rewrites.insert(c.decision.rewrite);
+    CAPTURE(text_of(space, c));
+    for (int i = 0; i < c.cost.children; ++i) {
+      CHECK(measure(space, c.child[i]) < measure(space, spec));
+      CHECK(c.cost.weight[i] >= 0);
+      check_below(space, c.child[i], seen, tally);
+    }
+  }
+}
+
+constexpr std::string_view kSpecs[] = {
+    "(a: f32[7,20], b: f32[20,19]): f32 = matmul(a, b)",
+    "(a: bf16[3,16], b: bf16[16,24] packed): bf16 = matmul(a, b)",
+    "(a: u8[2,5,18], b: i8[2,18,9]): i32 = matmul(a, b)",
+    "(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
+    "(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
+};
+
+TEST_CASE("children are smaller, weights not negative, candidates the same each time") {
+  const Result<Machine> machine = load_machine("zen5");
+  REQUIRE(machine.ok());
+  Tally tally;
+  for (const std::string_view text : kSpecs) {
+    CAPTURE(text);
+    const Result<KernelSpec> k = parse_spec(text);
+    REQUIRE(k.ok());
+    const std::vector<Family> all = families(k->computation, *find_isa("avx2"));
+    REQUIRE(!all.empty());
+    for (const size_t f : {size_t{0}, all.size() / 2})
+      for (const int threads : {1, 2}) {
+        const Space space({&k->computation, &*machine, all[f], threads});
+        std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+        check_below(space, space.problem().root(), seen, tally);
+      }
+  }
+  CHECK(tally.candidates > 1000);
+  CHECK(tally.rewrites.size() == rewrite_table().size());
+}
+
+TEST_CASE("generator/search/README.md measures every rewrite") {
+  std::string text;
+  for (const std::string& line : read_lines("generator/search/README.md"))
+    if (line.starts_with("| ")) text += line + "\n";
+  for (const Rewrite* r : rewrite_table()) {
+    CAPTURE(r->name);
+    CHECK(text.find(r->name) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace morello

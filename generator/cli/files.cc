@@ -138,6 +138,7 @@ void OutputFiles::prepare(File& f) {
   if (error) io_error("create the directory of", f.path, error.value());
 
   const std::string temporary = fmt::format("{}.{}.tmp", f.target, ::getpid());
+  ::unlink(temporary.c_str());  // of a process with our id that was killed
   Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) io_error("write", f.path, errno);
   f.temporary = temporary;

@@ -176,17 +176,24 @@ Cost Space::least_compute() const {
 
 // overlapped() is subadditive in its arguments, so the sum over leaves and moves is at least its
 // value at the sum of all arithmetic and of one compulsory transfer of every operand, all of which
-// might be prefetched where they start in memory. Threads share both at best.
+// might be prefetched where they start in memory. An operand that no leaf can read where the user
+// put it is copied at least once, which overlaps with nothing. Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec root = problem_.root();
-  Cost traffic;
-  for (int o = 0; o < operands(); ++o)
-    if (const Level from = root.place[o].level; from > kL1)
+  Cost traffic, copies;
+  for (int o = 0; o < operands(); ++o) {
+    const Level from = root.place[o].level;
+    const bool input = o < computation().inputs();
+    if (input && !root.place[o].packed && !loads_given_[o])
+      copies =
+          copies + transfer(region(root, o), from) + copy_work(o, packed_region(root.extent, o));
+    else if (from > kL1)
       traffic = traffic + region(root, o).lines * Cost::milli(line_millicycles(from, true));
+  }
   if (family().streams > 1)
     traffic = Cost::milli(static_cast<i64>(traffic.value()) * kTwoStreamsPercent / 100);
   const bool hides = root.place[0].level == kMemory && machine().prefetch_bytes > 0;
-  const Cost least = overlapped(least_compute(), traffic, hides ? traffic : Cost());
+  const Cost least = overlapped(least_compute(), traffic, hides ? traffic : Cost()) + copies;
   return Cost::milli(static_cast<i64>(least.value()) / problem_.threads);
 }
 

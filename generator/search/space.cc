@@ -52,7 +52,10 @@ Space::Space(const Problem& problem) : problem_(problem) {
       touches_[o][d] = touches(computation().operands[o], d);
       block_[o][d] = given ? least_step(map, d) : 1;
     }
-    if (o < computation().inputs()) loads_given_[o] = loads_given(family(), computation(), o);
+    // Operands in a user's blocked layout are always copied: leaves step through the reduction in
+    // strides that its blocks would cut.
+    if (o < computation().inputs())
+      loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
   }
   stores_given_ = !blocked_[computation().inputs()];
   for (int d = 0; d < dims(); ++d) make_tiles(d);
@@ -88,7 +91,7 @@ void Space::make_extents(int d) {
   std::set<i64> closed;
   std::vector<i64> open = {dim.extent};
   if (problem_.threads > 1 && !dim.reduction)
-    for (i64 n = 2; n <= 2 * problem_.threads; ++n) {
+    for (i64 n : {problem_.threads, 2 * problem_.threads}) {
       const i64 share =
           ceil_div(ceil_div(dim.extent, n), family().quantum[d]) * family().quantum[d];
       open.push_back(std::min(share, dim.extent));
@@ -260,19 +263,21 @@ bool Space::copies_in_runs(int operand) const {
   return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
 }
 
-Cost Space::copy(const Spec& s, int operand, Level to) const {
-  const Region from = region(s, operand);
-  const Region packed = packed_region(s.extent, operand);
-  const bool output = operand == computation().inputs();
+// Measured on emitted copies: three vector operations per 8 elements in runs, a little over one
+// cycle an element where the copy transposes or interleaves.
+Cost Space::copy_work(int operand, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
-  // Measured on emitted copies: three vector operations per 8 elements in runs, a little over one
-  // cycle an element where the copy transposes or interleaves.
   const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  const i64 per_element = copies_in_runs(operand) ? 1500 / lanes : 1250;
-  const int ways = output && s.accumulate ? 2 : 1;
-  return ways * (transfer(from, s.place[operand].level) + transfer(packed, to) +
-                 Cost::milli(elements * per_element)) +
-         latency(s.place[operand].level) + Cost::cycles(20);
+  return Cost::milli(elements * (copies_in_runs(operand) ? 1500 / lanes : 1250));
+}
+
+Cost Space::copy(const Spec& s, int operand, Level to) const {
+  const Level from = s.place[operand].level;
+  const Region packed = packed_region(s.extent, operand);
+  const int ways = operand == computation().inputs() && s.accumulate ? 2 : 1;
+  return ways * (transfer(region(s, operand), from) + transfer(packed, to) +
+                 copy_work(operand, packed)) +
+         latency(from) + Cost::cycles(20);
 }
 
 Cost Space::fill(const Spec& s) const {

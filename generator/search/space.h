@@ -92,6 +92,7 @@ class Space {
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
   bool copies_in_runs(int operand) const;
+  Cost copy_work(int operand, const Region& packed) const;
 
   Problem problem_;
   std::vector<i64> tiles_[kMaxDims];

@@ -3,8 +3,8 @@
 //   Spec(d: e, threads T)  =>  parallel d by t { Spec(d: t) } rest { Spec(d: e % t) }
 //                   cost = ceil(steps / T) * body + start and end of the region
 //
-// Shares are equal up to the quantum: T of them, or up to twice as many where that balances a
-// ragged end better. The remainder runs on some thread beside a full share and is never longer, so
+// Shares are equal up to the quantum: T of them, or twice as many where that balances a ragged end
+// better. The remainder runs on some thread beside a full share and is never longer, so
 // it costs nothing of its own.
 
 #include "search/rewrite.h"
@@ -35,7 +35,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     if (space.computation().dims[d].reduction) continue;
     const i64 quantum = space.family().quantum[d];
     i64 last = 0;
-    for (i64 shares = spec.threads; shares <= 2 * spec.threads; ++shares) {
+    for (i64 shares : {spec.threads, 2 * spec.threads}) {
       const i64 tile = ceil_div(ceil_div(spec.extent[d], shares), quantum) * quantum;
       if (tile == last || tile >= spec.extent[d]) continue;
       last = tile;

@@ -1,0 +1,258 @@
+// The checker itself: kernels written by hand, right ones and ones with a mistake each, so that a
+// pass in the other tests means something.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "run/reference.h"
+
+namespace morello::run {
+namespace {
+
+constexpr int kM = 5, kN = 7, kK = 9;
+
+const float* in(const Call& c, int p) { return static_cast<const float*>(c.inputs[p]); }
+float* out(const Call& c) { return static_cast<float*>(c.output); }
+const char* scalar() { return "scalar"; }
+
+void matmul(const Call& c) {
+  for (int m = 0; m < kM; ++m)
+    for (int n = 0; n < kN; ++n) {
+      float sum = 0;
+      for (int k = 0; k < kK; ++k) sum += in(c, 0)[m * kK + k] * in(c, 1)[k * kN + n];
+      out(c)[m * kN + n] = sum;
+    }
+}
+
+Subject subject(Run run) {
+  Subject s{};
+  s.name = "subject";
+  s.op = Op::matmul;
+  s.inputs = s.params = 2;
+  s.args[1] = 1;
+  s.param[0] = {Type::f32, false, 2, {kM, kK}, 2, {{0, 1, 0}, {1, 1, 0}}};
+  s.param[1] = {Type::f32, false, 2, {kK, kN}, 2, {{0, 1, 0}, {1, 1, 0}}};
+  s.result = {Type::f32, false, 2, {kM, kN}, 2, {{0, 1, 0}, {1, 1, 0}}};
+  s.workspace_bytes = 64;
+  s.threaded = true;
+  s.selected = scalar;
+  s.variants = 2;
+  s.variant[0] = {nullptr, run, {}};
+  s.variant[1] = {"scalar", run, {}};
+  return s;
+}
+
+// What check_subject() or a fault says, in a child: some of these really fault.
+std::string verdict(const Subject& s) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    const int code = run_subjects(&s, 1, 0, nullptr);
+    std::fflush(stdout);
+    _exit(code);
+  }
+  close(ends[1]);
+  std::string text;
+  std::array<char, 256> buffer;
+  for (ssize_t n; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const bool ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  CHECK(ok == (text == "subject: ok\n"));
+  return text;
+}
+
+TEST_CASE("a right kernel passes") { CHECK(verdict(subject(matmul)) == "subject: ok\n"); }
+
+struct Wrong {
+  const char* what;
+  Run run;
+  const char* message;
+};
+
+const Wrong kWrong[] = {
+    {"one output is a little off",
+     [](const Call& c) {
+       matmul(c);
+       out(c)[17] *= 1.0f + 0x1p-16f;
+     },
+     "output 17 is"},
+    {"an output is not written",
+     [](const Call& c) {
+       float* last = out(c) + kM * kN - 1;
+       const float before = *last;
+       matmul(c);
+       *last = before;
+     },
+     "output 34 is"},
+    {"accumulates onto what was there",
+     [](const Call& c) {
+       const float before = out(c)[3];
+       matmul(c);
+       out(c)[3] += before;
+     },
+     "output 3 is"},
+    {"loses a NaN",
+     [](const Call& c) {
+       matmul(c);
+       for (int i = 0; i < kM * kN; ++i)
+         if (std::isnan(out(c)[i])) out(c)[i] = 0;
+     },
+     "hard values"},
+    {"a padded lane's infinity times zero gets in",
+     [](const Call& c) {
+       matmul(c);
+       for (int i = kN; i < kM * kN; ++i) out(c)[i % kN] += 0 * out(c)[i];
+     },
+     "hard values"},
+    {"flushes denormals",
+     [](const Call& c) {
+       matmul(c);
+       for (int i = 0; i < kM * kN; ++i)
+         if (std::fabs(out(c)[i]) < 0.4f) out(c)[i] = 0;
+     },
+     " is 0, not "},
+    {"reads behind an input",
+     [](const Call& c) {
+       matmul(c);
+       const volatile float* p = in(c, 1);
+       static_cast<void>(p[kK * kN]);
+     },
+     "outside a buffer: subject, plain values, buffers at the end"},
+    {"reads before an input",
+     [](const Call& c) {
+       matmul(c);
+       const volatile float* p = in(c, 0);
+       static_cast<void>(*(p - 1));
+     },
+     "outside a buffer: subject, plain values, buffers at the beginning"},
+    {"writes behind the result",
+     [](const Call& c) {
+       matmul(c);
+       static_cast<volatile float*>(c.output)[kM * kN] = 1;
+     },
+     "outside a buffer"},
+    {"writes before the result, far from the page",
+     [](const Call& c) {
+       matmul(c);
+       *(static_cast<volatile float*>(c.output) - 1) = 1;
+     },
+     "wrote beside a buffer"},
+    {"writes to an input",
+     [](const Call& c) {
+       matmul(c);
+       *const_cast<volatile float*>(in(c, 0)) = 1;
+     },
+     "outside a buffer"},
+    {"writes behind the workspace",
+     [](const Call& c) {
+       matmul(c);
+       static_cast<volatile unsigned char*>(c.workspace)[64] = 1;
+     },
+     "outside a buffer"},
+    {"depends on the pool",
+     [](const Call& c) {
+       matmul(c);
+       if (c.pool.run != nullptr) out(c)[0] = std::nextafter(out(c)[0], 1e9f);
+     },
+     "pool of 2: other bytes than before"},
+    {"depends on the address",
+     [](const Call& c) {
+       matmul(c);
+       if (reinterpret_cast<std::uintptr_t>(in(c, 0)) % 4096 == 0)
+         out(c)[0] = std::nextafter(out(c)[0], 1e9f);
+     },
+     "buffers at the beginning, scalar: other bytes than before"},
+};
+
+TEST_CASE("wrong kernels do not") {
+  for (const Wrong& wrong : kWrong) {
+    CAPTURE(wrong.what);
+    const std::string text = verdict(subject(wrong.run));
+    CAPTURE(text);
+    CHECK(text.find(wrong.message) != std::string::npos);
+    CHECK(text.find("FAIL subject\n") != std::string::npos);
+  }
+}
+
+// A sample of the outputs, and sums of rows for the others.
+TEST_CASE("large results") {
+  Subject s = subject(nullptr);
+  constexpr int kLarge = 1000;
+  s.param[0].shape[0] = s.param[0].shape[1] = s.param[1].shape[0] = kLarge;
+  s.param[1].shape[1] = s.result.shape[0] = s.result.shape[1] = kLarge;
+  Numbers numbers(3);
+  std::vector<Values> inputs(2, Values(static_cast<size_t>(kLarge * kLarge)));
+  for (Values& values : inputs)
+    for (double& v : values) v = round_to(Type::f32, 2 * numbers.unit() - 1);
+  const Reference r = reference(s, inputs);
+  REQUIRE(r.row_sums.size() == static_cast<size_t>(kLarge));
+  Values outputs(static_cast<size_t>(kLarge * kLarge), 0.0);
+  for (size_t m = 0; m < kLarge; ++m)
+    for (size_t k = 0; k < kLarge; ++k)
+      for (size_t n = 0; n < kLarge; ++n)
+        outputs[m * kLarge + n] += inputs[0][m * kLarge + k] * inputs[1][k * kLarge + n];
+  for (double& v : outputs) v = round_to(Type::f32, v);
+  CHECK(difference(s, r, outputs) == "");
+  for (const size_t at : {size_t{5}, size_t{1234}, outputs.size() - 1}) {
+    const double right = outputs[at];
+    outputs[at] += 0.5;
+    CHECK(difference(s, r, outputs) != "");
+    outputs[at] = right;
+  }
+}
+
+struct Rounding {
+  Type type;
+  double value, rounded;
+};
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Rounding kRoundings[] = {
+    {Type::f32, 1 + 0x1p-24, 1},
+    {Type::f32, 1 + 0x1p-23 + 0x1p-24, 1 + 0x1p-22},
+    {Type::f32, 0x1p-150, 0},
+    {Type::f32, 0x1.8p-149, 0x1p-148},
+    {Type::f32, 0x1.fffffep127, 0x1.fffffep127},
+    {Type::f32, 0x1.ffffffp127, kInfinity},
+    {Type::bf16, 1 + 0x1p-8, 1},
+    {Type::bf16, 1 + 0x1p-7 + 0x1p-8, 1 + 0x1p-6},
+    {Type::bf16, -0x1.ffp127, -kInfinity},
+    {Type::f16, 65519, 65504},
+    {Type::f16, 65520, kInfinity},
+    {Type::f16, 0x1p-25, 0},
+    {Type::f16, 0x1.8p-24, 0x1p-23},
+};
+
+TEST_CASE("rounding") {
+  for (const Rounding& r : kRoundings) {
+    CAPTURE(r.value);
+    CHECK(round_to(r.type, r.value) == r.rounded);
+  }
+}
+
+TEST_CASE("every 16-bit float decodes and encodes") {
+  for (const Type t : {Type::bf16, Type::f16})
+    for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+      unsigned char bytes[4], back[4] = {};
+      std::memcpy(bytes, &bits, 4);
+      const double value = decode(t, bytes);
+      encode(t, value, back);
+      if (std::isnan(value) ? !std::isnan(decode(t, back)) : std::memcmp(bytes, back, 2) != 0)
+        FAIL(bits, " becomes ", value);
+    }
+}
+
+}  // namespace
+}  // namespace morello::run

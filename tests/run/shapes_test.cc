@@ -1,0 +1,84 @@
+// Named shapes: found in time, right everywhere. The slow ones run in the long suite.
+#include <doctest/doctest.h>
+
+#include "run/build.h"
+
+namespace morello::run {
+namespace {
+
+constexpr double kMostSearchSeconds = 10;  // CPU time, both instruction sets together
+
+struct Shape {
+  const char* spec;
+  int threads;
+};
+
+constexpr Shape kQuick[] = {
+    {"one(a: f32[1,1], b: f32[1,1]): f32 = matmul(a, b)", 1},
+    {"odd(a: f32[3,5], b: f32[5,7]): f32 = matmul(a, b)", 2},
+    {"thirteen(a: f32[13,17], b: f32[17,19] col): f32 col = matmul(a, b)", 2},
+    {"odd_bf16(a: bf16[3,5], b: bf16[5,7] packed): bf16 = matmul(a, b)", 1},
+};
+
+constexpr Shape kLarge[] = {
+    {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
+    {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
+    {"mixed(a: bf16[77,300], b: f32[300,100] col): f32 col = matmul(a, b)", 1},
+    {"long_row(a: f32[1,16384], b: f32[16384,2048]): f32 = matmul(a, b)", 1},
+    {"long_row_2(a: f32[1,16384], b: f32[16384,2048]): f32 = matmul(a, b)", 2},
+    {"thin(a: f32[4096,64], b: f32[64,4096]): f32 = matmul(a, b)", 1},
+    {"thin_2(a: f32[4096,64], b: f32[64,4096]): f32 = matmul(a, b)", 2},
+    {"square(a: f32[512,512], b: f32[512,512]): f32 = matmul(a, b)", 1},
+    {"square_2(a: f32[512,512], b: f32[512,512]): f32 = matmul(a, b)", 2},
+    {"gemma(x: bf16[1,2048], w: bf16[2048,16384] packed): f32 = matmul(x, w)", 1},
+    {"gemma_2(x: bf16[1,2048], w: bf16[2048,16384] packed): f32 = matmul(x, w)", 2},
+    {"integers(a: u8[512,512], b: i8[512,512] packed): i32 = matmul(a, b)", 1},
+};
+
+// The hard values of u8 and i8 are 255 and -128 everywhere.
+constexpr i64 kReductions[] = {1,  2,  3,  4,   5,   7,   8,   15,  16,
+                               31, 33, 64, 127, 255, 333, 512, 999, 1000};
+
+Batch found(std::span<const Shape> shapes, const std::string& directory, const Machine& machine) {
+  Batch batch(directory);
+  for (const Shape& s : shapes) {
+    CAPTURE(s.spec);
+    const std::string problem = batch.add({s.spec, s.threads, "avx2,scalar"}, machine);
+    if (!problem.empty()) FAIL(problem);
+    MESSAGE(
+        fmt::format("{:.2f} s CPU, {} thread(s): {}", batch.search_seconds(), s.threads, s.spec));
+    CHECK(batch.search_seconds() < kMostSearchSeconds);
+  }
+  return batch;
+}
+
+TEST_CASE("small shapes") {
+  const Machine machine = *load_machine("x86-64-v3");
+  Batch batch = found(kQuick, MORELLO_RUN_DIRECTORY "/small", machine);
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+TEST_CASE("u8 x i8 is exact at the extremes, whatever the length") {
+  const Machine machine = *load_machine("x86-64-v3");
+  Batch batch(MORELLO_RUN_DIRECTORY "/extremes");
+  for (const i64 k : kReductions)
+    for (const char* layout : {" packed", "", " col"}) {
+      const std::string spec =
+          fmt::format("k{0}{1}(a: u8[3,{0}], b: i8[{0},9]{2}): i32 = matmul(a, b)", k,
+                      std::string_view(layout).substr(*layout == ' ' ? 1 : 0), layout);
+      const std::string problem = batch.add({spec, 1, "avx2,scalar"}, machine);
+      if (!problem.empty()) FAIL(problem);
+    }
+  CHECK(batch.check({known_compilers().front(), "-O2"}, "1") == "");
+}
+
+TEST_CASE("long: larger shapes" * doctest::skip()) {
+  const Machine machine = *load_machine("x86-64-v3");
+  Batch batch = found(kLarge, MORELLO_RUN_DIRECTORY "/large", machine);
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1 once soft") == "");
+}
+
+}  // namespace
+}  // namespace morello::run

@@ -31,13 +31,18 @@ bool has_anchor(const std::string& path, const std::string& name) {
   });
 }
 
+struct Match {
+  std::string text;
+  int line;
+};
+
 // Group 1 of every match in the page's prose, with its line.
-std::vector<std::pair<std::string, int>> matches(const Page& page, const std::regex& pattern) {
-  std::vector<std::pair<std::string, int>> found;
+std::vector<Match> matches(const Page& page, const std::regex& pattern) {
+  std::vector<Match> found;
   const std::vector<std::string> lines = page.prose();
   for (size_t i = 0; i < lines.size(); ++i)
     for (std::sregex_iterator m(lines[i].begin(), lines[i].end(), pattern), end; m != end; ++m)
-      found.emplace_back((*m)[1].str(), static_cast<int>(i) + 1);
+      found.push_back({(*m)[1].str(), static_cast<int>(i) + 1});
   return found;
 }
 
@@ -46,16 +51,16 @@ TEST_CASE("links lead to files and headings that exist") {
   size_t count = 0;
   for (const std::string& path : pages()) {
     const Page page = read_page(path);
-    for (const auto& [target, line] : matches(page, link)) {
-      if (target.find("://") != std::string::npos) continue;
-      INFO(path, ":", line, ": ", target);
+    for (const Match& m : matches(page, link)) {
+      if (m.text.find("://") != std::string::npos) continue;
+      INFO(path, ":", m.line, ": ", m.text);
       ++count;
-      const size_t hash = target.find('#');
-      const std::string file = target.substr(0, hash);
+      const size_t hash = m.text.find('#');
+      const std::string file = m.text.substr(0, hash);
       const std::string to =
           file.empty() ? path : (fs::path(path).parent_path() / file).lexically_normal().string();
       REQUIRE(fs::exists(source_path(to)));
-      if (hash != std::string::npos) CHECK(has_anchor(to, target.substr(hash + 1)));
+      if (hash != std::string::npos) CHECK(has_anchor(to, m.text.substr(hash + 1)));
     }
   }
   CHECK(count >= 10);
@@ -71,13 +76,13 @@ TEST_CASE("files that are named exist") {
   for (const std::string& path :
        {std::string("README.md"), std::string("generator/README.md"),
         std::string("generator/search/README.md"), std::string("docs/machines.md")}) {
-    for (const auto& [file, line] : matches(read_page(path), name)) {
-      if (std::regex_search(file, blank) && file.find("README") == std::string::npos) continue;
-      INFO(path, ":", line, ": ", file);
+    for (const Match& m : matches(read_page(path), name)) {
+      if (std::regex_search(m.text, blank) && m.text.find("README") == std::string::npos) continue;
+      INFO(path, ":", m.line, ": ", m.text);
       ++count;
-      const fs::path beside = fs::path(path).parent_path() / file;
-      CHECK((fs::exists(source_path(file)) || fs::exists(source_path("generator/" + file)) ||
-             fs::exists(source_path("runtime/" + file)) ||
+      const fs::path beside = fs::path(path).parent_path() / m.text;
+      CHECK((fs::exists(source_path(m.text)) || fs::exists(source_path("generator/" + m.text)) ||
+             fs::exists(source_path("runtime/" + m.text)) ||
              fs::exists(source_path(beside.string()))));
     }
   }

@@ -93,8 +93,10 @@ class Explainer {
 
 std::string family_line(const FamilyResult& f, const Computation& c, Cost best) {
   std::string cost = "-";
-  if (f.skipped)
-    cost = fmt::format("bound {:.0f}, skipped", f.lower_bound.as_cycles());
+  // By the bound, not by whether it was skipped: some such families are searched before the winner
+  // is known, and which ones depends on timing.
+  if (f.lower_bound > best)
+    cost = fmt::format("bound {:.0f}, cannot win", f.lower_bound.as_cycles());
   else if (f.cost.finite())
     cost = fmt::format("{:.0f}  +{:.1f}%", f.cost.as_cycles(),
                        100 * (f.cost.as_cycles() / best.as_cycles() - 1));

@@ -143,13 +143,16 @@ Reference reduce_sum(const Subject& s, const Values& x) {
   return r;
 }
 
-// One operation, computed in f32 or in wrapping 32-bit integers.
+// One operation in the type of the result: wrapping 32-bit integers, or f32, to which integers are
+// converted first.
 double elementwise(const Subject& s, double a, double b) {
   if (s.op == Op::convert) return a;
-  if (integers(s)) {
+  if (!is_float(s.result.type)) {
     const auto i = static_cast<i64>(a), j = static_cast<i64>(b);
     return wrap(s.op == Op::add ? i + j : i * j);
   }
+  a = round_to(Type::f32, a);
+  b = round_to(Type::f32, b);
   // Exact in double, or rounded so finely that the rounding to f32 does not notice.
   return round_to(Type::f32, s.op == Op::add ? a + b : a * b);
 }

@@ -1,0 +1,245 @@
+// Times generated kernels against the limits of the machine, in the same rounds. CMakeLists.txt
+// lists the kernels and has them searched for and generated while this program is built.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "bench/limits.h"
+#include "bench/operands.h"
+#include "bench_kernels.h"  // generated: includes every kernel
+#include "morello/aligned.h"
+
+namespace morello::bench {
+namespace {
+
+using Bytes = AlignedBuffer<unsigned char>;
+
+// A kernel with its operands, ready to run.
+struct Subject {
+  std::string name, spec;
+  int threads = 1;
+  double operations = 0, bytes = 0;
+  bool floats = false, reads_once = false;  // a vector and a matrix: the memory is the limit
+  std::function<void(ThreadPool&)> run;
+  std::function<double()> error;  // of sampled outputs, as a share of what is allowed
+
+  // Results of the measurement.
+  double seconds = 0;
+  std::optional<double> of_peak, of_read;
+};
+
+template <class Info>
+Subject describe() {
+  Subject s;
+  s.name = Info::name;
+  s.spec = Info::spec;
+  s.threads = static_cast<int>(Info::threads);
+  s.operations = static_cast<double>(Info::flops);
+  s.bytes = static_cast<double>(Info::bytes);
+  return s;
+}
+
+// Types follow from the functions: packed operands are void pointers, and their packer has the
+// type.
+template <class Info, class A, class B, class C, class... Rest>
+Subject subject(void (*kernel)(const A*, const B*, C*, Rest...) noexcept, Operand b_given,
+                std::size_t packed_bytes, void (*pack)(const void*, void*)) {
+  Subject s = describe<Info>();
+  const i64 m = Info::out_shape[0], n = Info::out_shape[1], k = Info::b_shape[0];
+  const auto a = std::make_shared<Operand>(make_operand<A>(m * k, 1));
+  const auto b = std::make_shared<Operand>(std::move(b_given));
+  const auto ready = std::make_shared<Bytes>(packed_bytes);
+  const auto out = std::make_shared<AlignedBuffer<C>>(static_cast<std::size_t>(m * n));
+  const auto work = std::make_shared<Bytes>(Info::workspace_bytes);
+  if (pack != nullptr) pack(b->data(), ready->data());
+  s.floats = a->is_float();
+  s.reads_once = m == 1;
+  s.run = [=](ThreadPool& pool) {
+    const void* second = pack != nullptr ? static_cast<const void*>(ready->data()) : b->data();
+    [[maybe_unused]] const auto rest = [&]<class T>() -> T {
+      if constexpr (std::is_pointer_v<T>)
+        return work->data();
+      else
+        return pool;
+    };
+    kernel(static_cast<const A*>(a->data()), static_cast<const B*>(second), out->data(),
+           rest.template operator()<Rest>()...);
+  };
+  s.error = [=] { return worst_error(*a, *b, out->data(), m, n, k); };
+  return s;
+}
+
+template <class Info, class A, class B, class C, class... Rest>
+Subject given(void (*kernel)(const A*, const B*, C*, Rest...) noexcept) {
+  return subject<Info>(kernel, make_operand<B>(Info::b_shape[0] * Info::b_shape[1], 2), 0, nullptr);
+}
+
+template <class Info, auto Pack, class A, class C, class... Rest>
+Subject packed(void (*kernel)(const A*, const void*, C*, Rest...) noexcept) {
+  const auto type = []<class B>(void (*)(const B*, void*) noexcept) { return B(); };
+  using B = decltype(type(Pack));
+  return subject<Info>(kernel, make_operand<B>(Info::b_shape[0] * Info::b_shape[1], 2),
+                       Info::packed_b_bytes,
+                       [](const void* from, void* to) { Pack(static_cast<const B*>(from), to); });
+}
+
+std::vector<Subject> all_subjects() {
+  std::vector<Subject> out;
+#define MORELLO_GIVEN(name) out.push_back(given<kernels::name##_info>(&kernels::name));
+#define MORELLO_PACKED(name) \
+  out.push_back(packed<kernels::name##_info, &kernels::name##_pack_b>(&kernels::name));
+  MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)
+#undef MORELLO_GIVEN
+#undef MORELLO_PACKED
+  return out;
+}
+
+// One pool per number of threads.
+ThreadPool& pool_of(int threads) {
+  static std::vector<std::unique_ptr<ThreadPool>> pools;
+  for (const auto& pool : pools)
+    if (pool->size() == threads) return *pool;
+  return *pools.emplace_back(std::make_unique<ThreadPool>(threads));
+}
+
+// Appends the limit to the tasks and returns its index; the same limit only once.
+int limit(std::vector<Task>& tasks, std::optional<Task> task, int threads) {
+  if (!task) return -1;
+  task->name += fmt::format(", threads: {}, {}", threads, task->amount);
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (tasks[i].name == task->name) return static_cast<int>(i);
+  tasks.push_back(std::move(*task));
+  return static_cast<int>(tasks.size()) - 1;
+}
+
+void measure(std::vector<Subject>& subjects, const Rounds& how) {
+  struct Limits {
+    int fma = -1;
+    std::vector<int> reads;
+  };
+  std::vector<Task> tasks;
+  std::vector<Limits> limits(subjects.size());
+  std::size_t most = 0;
+  for (const Subject& s : subjects)
+    if (s.reads_once) most = std::max(most, static_cast<std::size_t>(s.bytes));
+  const Bytes data(most);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& s = subjects[i];
+    ThreadPool& pool = pool_of(s.threads);
+    tasks.push_back({s.name, s.operations, [&] { s.run(pool); }});
+    if (s.floats) limits[i].fma = limit(tasks, fma_task(256, pool), s.threads);
+    if (!s.reads_once) continue;
+    for (const int streams : {1, 2, 4})
+      if (const int task =
+              limit(tasks, read_task(data.data(), static_cast<std::size_t>(s.bytes), streams, pool),
+                    s.threads);
+          task >= 0)
+        limits[i].reads.push_back(task);
+  }
+  const std::vector<double> medians = median_seconds(tasks, how);
+  const auto rate = [&](int task) {
+    return tasks[static_cast<std::size_t>(task)].amount / medians[static_cast<std::size_t>(task)];
+  };
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    Subject& s = subjects[i];
+    const auto own =
+        std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) { return t.name == s.name; });
+    s.seconds = medians[static_cast<std::size_t>(own - tasks.begin())];
+    if (limits[i].fma >= 0) s.of_peak = s.operations / s.seconds / rate(limits[i].fma);
+    double best = 0;
+    for (const int task : limits[i].reads) best = std::max(best, rate(task));
+    if (best > 0) s.of_read = s.bytes / s.seconds / best;
+  }
+}
+
+std::string share(const std::optional<double>& of) {
+  return of ? fmt::format("{:.1f} %", 100 * *of) : "-";
+}
+
+void print(const std::vector<Subject>& subjects) {
+  fmt::print("{:<22}{:>8}{:>12}{:>10}{:>10}{:>9}{:>10}\n", "kernel", "threads", "median us",
+             "GFLOP/s", "of peak", "GB/s", "of read");
+  for (const Subject& s : subjects)
+    fmt::print("{:<22}{:>8}{:>12.2f}{:>10.1f}{:>10}{:>9.1f}{:>10}\n", s.name, s.threads,
+               s.seconds * 1e6, s.operations / s.seconds * 1e-9, share(s.of_peak),
+               s.bytes / s.seconds * 1e-9, share(s.of_read));
+}
+
+std::string json(const std::vector<Subject>& subjects, const Rounds& how) {
+  const auto number = [](const std::optional<double>& v) {
+    return v ? fmt::format("{:.4f}", *v) : "null";
+  };
+  std::vector<std::string> rows;
+  for (const Subject& s : subjects)
+    rows.push_back(fmt::format(
+        "    {{\"name\": \"{}\", \"spec\": \"{}\", \"threads\": {}, \"seconds\": {:.6g}, "
+        "\"operations_per_second\": {:.6g}, \"bytes_per_second\": {:.6g}, "
+        "\"share_of_fma_peak\": {}, \"share_of_read_bandwidth\": {}}}",
+        s.name, s.spec, s.threads, s.seconds, s.operations / s.seconds, s.bytes / s.seconds,
+        number(s.of_peak), number(s.of_read)));
+  return fmt::format("{{\n  \"rounds\": {},\n  \"kernels\": [\n{}\n  ]\n}}\n", how.rounds,
+                     fmt::join(rows, ",\n"));
+}
+
+// "name=75": the kernel must reach 75 % of the FMA peak in one of several measurements.
+int check_floor(std::vector<Subject>& subjects, const std::string& floor, const Rounds& how) {
+  constexpr int kTries = 8, kSkipped = 77;
+  if (!fma_peak(256, 1)) {
+    fmt::print("skipped: this processor has no AVX2 and FMA\n");
+    return kSkipped;
+  }
+  const std::size_t equals = floor.find('=');
+  const double wanted = std::stod(floor.substr(equals + 1)) / 100;
+  std::erase_if(subjects, [&](const Subject& s) { return s.name != floor.substr(0, equals); });
+  if (subjects.size() != 1) {
+    fmt::print(stderr, "no kernel is named as in `{}`\n", floor);
+    return 2;
+  }
+  double best = 0;
+  for (int t = 0; t < kTries && best < wanted; ++t) {
+    measure(subjects, how);
+    best = std::max(best, subjects[0].of_peak.value_or(0));
+    fmt::print("{}: {:.1f} % of the FMA peak\n", subjects[0].name, 100 * *subjects[0].of_peak);
+  }
+  return best >= wanted ? 0 : 1;
+}
+
+// Every kernel is right before it is timed.
+bool verified(const std::vector<Subject>& subjects) {
+  bool all = true;
+  for (const Subject& s : subjects) {
+    s.run(pool_of(s.threads));
+    const double error = s.error();
+    if (error <= 1) continue;
+    fmt::print(stderr, "{}: wrong; {:.3g} times the error that is allowed\n", s.name, error);
+    all = false;
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace morello::bench
+
+int main(int argc, char** argv) {
+  using namespace morello::bench;
+  Rounds how;
+  std::string json_file, floor, only;
+  CLI::App app("Generated kernels and the limits of this machine");
+  app.add_option("--rounds", how.rounds, "The median counts")->check(CLI::Range(1, 100000));
+  app.add_option("--only", only, "Kernels whose name contains this");
+  app.add_option("--json", json_file, "Write the results there");
+  app.add_option("--floor", floor, "name=percent: fail below this share of the FMA peak");
+  CLI11_PARSE(app, argc, argv);
+
+  std::vector<Subject> subjects = all_subjects();
+  std::erase_if(subjects, [&](const Subject& s) { return s.name.find(only) == std::string::npos; });
+  if (!verified(subjects)) return 1;
+  if (!floor.empty()) return check_floor(subjects, floor, how);
+  measure(subjects, how);
+  print(subjects);
+  if (!json_file.empty()) std::ofstream(json_file) << json(subjects, how);
+  return 0;
+}

@@ -31,7 +31,6 @@ class Solver {
 
   bool exhausted() const { return max_specs_ > 0 && stats_.specs >= max_specs_; }
   SearchStats stats() const;
-  i64 distinct() const { return memo_.specs(); }
 
  private:
   struct Trial;

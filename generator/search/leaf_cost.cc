@@ -174,11 +174,11 @@ Cost Space::least_compute() const {
   return sum;
 }
 
-// Without prefetch overlapped() is subadditive, so the sum over leaves and moves is at least its value
-// at the sum of all arithmetic and of one compulsory transfer of every operand; where operands start
-// in memory, and any of them might be prefetched, only the longer of the two sums is certain. An
-// operand that no leaf can read where the user put it is copied at least once, which overlaps with
-// nothing. Threads share all of it at best.
+// Without prefetch overlapped() is subadditive, so the sum over leaves and moves is at least its
+// value at the sum of all arithmetic and of one compulsory transfer of every operand; where
+// operands start in memory, and any of them might be prefetched, only the longer of the two sums is
+// certain. An operand that no leaf can read where the user put it is copied at least once, which
+// overlaps with nothing. Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec root = problem_.root();
   Cost traffic, copies;

@@ -7,7 +7,7 @@
 // is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
 // blocked); packing a plain f32 tile of it would only cost.
 
-#include "search/rewrite.h"
+#include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
 
@@ -25,20 +25,11 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1) return;
   for (int o = 0; o < space.operands(); ++o) {
     if (!wanted(space, spec, o)) continue;
-    const Level from = spec.place[o].level;
-    for (Level to = std::min({from, spec.nearest, kL3}); to >= kL1; --to) {
-      if (space.machine().levels[to].bytes == 0) continue;
-      Candidate c;
-      c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
+    const i64 bytes = space.problem().packed_bytes(o, spec.extent);
+    each_move(space, spec, o, spec.place[o].level, true, emit, [&](Level to, Candidate& c) {
       c.cost.base = space.copy(spec, o, to);
-      c.level = to;
-      c.bytes = space.problem().packed_bytes(o, spec.extent);
-      Spec child = spec;
-      child.place[o] = {to, true};
-      child.nearest = to;
-      c.add(child, 1);
-      emit(c);
-    }
+      c.bytes = bytes;
+    });
   }
 }
 

@@ -6,39 +6,29 @@
 // The first part does not accumulate, which saves a pass that writes zeros. Needs an output that
 // can hold partial sums where it lies: f32 or i32, or a packed copy.
 
-#include "search/rewrite.h"
+#include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
 
-static constexpr i64 kLoopMilli = 2000;
-
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || !space.accumulates(spec)) return;
-  for (int d = 0; d < space.dims(); ++d) {
-    if (!space.computation().dims[d].reduction) continue;
-    const i64 extent = spec.extent[d];
-    for (i64 tile : space.tiles(d)) {
-      if (tile >= extent) break;
-      if (!space.steps_whole_blocks(spec, d, tile)) continue;
-      Candidate c;
-      c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-      i64 steps = extent / tile;
-      c.cost.base = Cost::milli(steps * kLoopMilli);
-      Spec child = spec;
-      child.extent[d] = tile;
-      if (!spec.accumulate) {
-        c.add(child, 1);
-        --steps;
-      }
-      child.accumulate = true;
-      if (steps > 0) c.add(child, steps);
-      if (extent % tile > 0) {
-        child.extent[d] = extent % tile;
-        c.add(child, 1);
-      }
-      emit(c);
+  each_tile(space, spec, true, [&](int d, i64 tile) {
+    i64 steps = spec.extent[d] / tile;
+    Candidate c;
+    c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
+    c.cost.base = Cost::milli(steps * kLoopMilli);
+    Spec child = spec;
+    child.extent[d] = tile;
+    if (!spec.accumulate) {
+      c.add(child, 1);
+      --steps;
     }
-  }
+    child.accumulate = true;
+    if (steps > 0) c.add(child, steps);
+    child.extent[d] = spec.extent[d] % tile;
+    if (child.extent[d] > 0) c.add(child, 1);
+    emit(c);
+  });
 }
 
 static ImplPtr build(const Space&, const Spec& spec, const Decision& d,

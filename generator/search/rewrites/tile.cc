@@ -6,33 +6,24 @@
 // The remainder is an ordinary Spec with a program of its own. Batch dimensions are no special
 // case: every operand touches them, so their menu is short.
 
-#include "search/rewrite.h"
+#include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
 
-static constexpr i64 kLoopMilli = 2000;  // increment, compare, branch, address updates
-
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1) return;
-  for (int d = 0; d < space.dims(); ++d) {
-    if (space.computation().dims[d].reduction) continue;
+  each_tile(space, spec, false, [&](int d, i64 tile) {
     const i64 extent = spec.extent[d];
-    for (i64 tile : space.tiles(d)) {
-      if (tile >= extent) break;
-      if (!space.steps_whole_blocks(spec, d, tile)) continue;
-      Candidate c;
-      c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-      c.cost.base = Cost::milli(extent / tile * kLoopMilli);
-      Spec child = spec;
-      child.extent[d] = tile;
-      c.add(child, extent / tile);
-      if (extent % tile > 0) {
-        child.extent[d] = extent % tile;
-        c.add(child, 1);
-      }
-      emit(c);
-    }
-  }
+    Candidate c;
+    c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
+    c.cost.base = Cost::milli(extent / tile * kLoopMilli);
+    Spec child = spec;
+    child.extent[d] = tile;
+    c.add(child, extent / tile);
+    child.extent[d] = extent % tile;
+    if (extent % tile > 0) c.add(child, 1);
+    emit(c);
+  });
 }
 
 static ImplPtr build(const Space&, const Spec& spec, const Decision& d,

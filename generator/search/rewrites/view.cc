@@ -6,7 +6,7 @@
 // better than this. Levels go downwards only (spec.nearest), which lost nothing in the six cases
 // compared (2048^3, 512^3 and an odd shape, two kernels) and saves a factor of 2 to 5.
 
-#include "search/rewrite.h"
+#include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
 
@@ -16,21 +16,11 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     if (!space.reused(spec, o)) continue;
     const Region region = space.region(spec, o);
     const Level from = spec.place[o].level;
-    const bool output = o + 1 == space.operands();
-    for (Level to = std::min(from - 1, spec.nearest); to >= kL1; --to) {
-      if (space.machine().levels[to].bytes == 0) continue;
-      Candidate c;
-      c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
-      const int ways = output && spec.accumulate ? 2 : 1;
+    const int ways = o + 1 == space.operands() && spec.accumulate ? 2 : 1;
+    each_move(space, spec, o, from - 1, spec.place[o].packed, emit, [&](Level to, Candidate& c) {
       c.cost.base = ways * space.transfer(region, from) + space.latency(from);
-      c.level = to;
       c.bytes = region.footprint(to);
-      Spec child = spec;
-      child.place[o].level = to;
-      child.nearest = to;
-      c.add(child, 1);
-      emit(c);
-    }
+    });
   }
 }
 

@@ -1,0 +1,44 @@
+// What rewrites of the same kind share: which tiles a dim may be cut into, which levels an operand
+// may be moved to.
+#pragma once
+
+#include "search/rewrite.h"
+
+namespace morello::rewrites {
+
+// One step of a loop: increment, compare, branch, address updates.
+inline constexpr i64 kLoopMilli = 2000;
+
+// try_tile(dim, tile) for the tiles of every parallel (or every reduction) dim of a Spec that cut
+// no block of an operand's layout, smallest first.
+template <class F>
+void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile) {
+  for (int d = 0; d < space.dims(); ++d) {
+    if (space.computation().dims[d].reduction != reduction) continue;
+    for (i64 tile : space.tiles(d)) {
+      if (tile >= spec.extent[d]) break;
+      if (space.steps_whole_blocks(spec, d, tile)) try_tile(d, tile);
+    }
+  }
+}
+
+// One move of operand o to every cache level from `farthest` on down; levels never rise again
+// (spec.nearest). price(level, candidate) fills in the cost and the bytes taken.
+template <class F>
+void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool packed,
+               const Emit& emit, F price) {
+  for (Level to = std::min({farthest, spec.nearest, kL3}); to >= kL1; --to) {
+    if (space.machine().levels[to].bytes == 0) continue;
+    Candidate c;
+    c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
+    c.level = to;
+    price(to, c);
+    Spec child = spec;
+    child.place[o] = {to, packed};
+    child.nearest = to;
+    c.add(child, 1);
+    emit(c);
+  }
+}
+
+}  // namespace morello::rewrites

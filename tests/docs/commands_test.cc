@@ -27,7 +27,8 @@ constexpr Elsewhere kElsewhere[] = {
     {"./demo", ""},
     {"./check", ""},
     {"build/examples/gemma_matvec/gemma_matvec", "examples/gemma_matvec/CMakeLists.txt"},
-    {"build/bench/bench_limits", "bench/CMakeLists.txt"},
+    {"cmake --build build --target bench_kernels", "bench/CMakeLists.txt"},
+    {"build/bench/bench_kernels", "bench/CMakeLists.txt"},
 };
 
 // One directory for all commands of a page, so that one can use what another has written.

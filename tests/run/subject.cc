@@ -71,8 +71,7 @@ class Guarded {
 bool runs_here(const char* isa) {
 #if defined(__x86_64__)
   if (std::strcmp(isa, "avx2") == 0)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
   return std::strcmp(isa, "scalar") == 0;
 }

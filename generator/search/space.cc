@@ -14,6 +14,11 @@ constexpr i64 kSmallReductionFloor = 8;
 constexpr i64 kSmallReduction = 512;
 // Tiles of a dim that all operands share: no reuse to gain, only locality between layouts.
 constexpr i64 kSharedTiles[] = {1, 16, 256};
+// Extents of all dims multiplied: past this the tile menus get coarser, because every remainder is
+// a Spec of its own and odd sizes leave many. Menus of powers of 4 instead of 2 lost 0.1 to 0.2 %
+// of the model's cost on products and convolutions, and took a tenth of the time on odd sizes.
+constexpr i64 kMostShapes = 400;
+constexpr i64 kCoarsest = 64;
 // Share of a cache promised to operands, in quarters.
 constexpr i64 kUsableQuarters[kLevels] = {0, 2, 3, 3, 0};
 constexpr i64 kPage = 4096;
@@ -58,8 +63,27 @@ Space::Space(const Problem& problem) : problem_(problem) {
       loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
   }
   stores_given_ = !blocked_[computation().inputs()];
-  for (int d = 0; d < dims(); ++d) make_tiles(d);
+  make_menus();
+}
+
+// Tiles of every dim in powers of 2; while the shapes are too many, of the dim with the most
+// extents in powers of 4, 8, ...
+void Space::make_menus() {
+  std::fill(ratio_, ratio_ + dims(), 2);
   for (int d = 0; d < dims(); ++d) make_extents(d);
+  for (;;) {
+    i64 shapes = 1;
+    int most = -1;
+    for (int d = 0; d < dims(); ++d) {
+      const i64 n = static_cast<i64>(extents_[d].size());
+      shapes *= n;
+      if (ratio_[d] < kCoarsest && (most < 0 || n > static_cast<i64>(extents_[most].size())))
+        most = d;
+    }
+    if (shapes <= kMostShapes || most < 0) return;
+    ratio_[most] *= 2;
+    make_extents(most);
+  }
 }
 
 void Space::make_tiles(int d) {
@@ -68,7 +92,7 @@ void Space::make_tiles(int d) {
   const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
   const i64 quantum = family().quantum[d];
   auto add_powers = [&](i64 first) {
-    for (i64 t = first; t < dim.extent; t *= 2) sizes.insert(t);
+    for (i64 t = first; t < dim.extent; t *= ratio_[d]) sizes.insert(t);
   };
   if (dim.reduction) {
     const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
@@ -87,6 +111,7 @@ void Space::make_tiles(int d) {
 
 // Extents are closed under tiling: tiles, remainders, remainders of remainders.
 void Space::make_extents(int d) {
+  make_tiles(d);
   const Dim& dim = computation().dims[d];
   std::set<i64> closed;
   std::vector<i64> open = {dim.extent};

@@ -45,9 +45,9 @@ class Space {
   int dims() const { return static_cast<int>(computation().dims.size()); }
   int operands() const { return static_cast<int>(computation().operands.size()); }
 
-  // Tile sizes of a dim, ascending: quantum * 2^a (for a reduction from a floor on), also in
-  // multiples of the blocks of a given layout; for a dim that every operand shares, where tiling
-  // gains nothing but order, only a few.
+  // Tile sizes of a dim, ascending: quantum * 2^a (for a reduction from a floor on; powers of 4 or
+  // more where sizes leave many remainders), also in multiples of the blocks of a given layout; for
+  // a dim that every operand shares, where tiling gains nothing but order, only a few.
   const std::vector<i64>& tiles(int dim) const { return tiles_[dim]; }
   // Whether a loop over dim may step by tile without cutting a block of some operand's layout.
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
@@ -84,6 +84,7 @@ class Space {
   };
   Cost least_compute() const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
+  void make_menus();
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
@@ -95,6 +96,7 @@ class Space {
   Cost copy_work(int operand, const Region& packed) const;
 
   Problem problem_;
+  i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];      // all a Spec can have, ascending
   std::vector<Given> given_[kMaxOperands];  // plain address terms by stride, ascending

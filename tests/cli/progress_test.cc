@@ -32,7 +32,10 @@ struct Terminal {
   int master = ::posix_openpt(O_RDWR | O_NOCTTY);
   int slave = -1;
   Terminal() {
-    REQUIRE(master >= 0);
+    if (master < 0) {  // no /dev/pts, as in a bare chroot
+      MESSAGE("skipped: this system has no pseudo terminals");
+      return;
+    }
     REQUIRE(::grantpt(master) == 0);
     REQUIRE(::unlockpt(master) == 0);
     slave = ::open(::ptsname(master), O_RDWR | O_NOCTTY);
@@ -52,6 +55,7 @@ void search_for(std::chrono::milliseconds time, bool wanted) {
 
 TEST_CASE("a long search shows a line on a terminal and takes it away") {
   const Terminal t;
+  if (t.master < 0) return;
   std::string text;
   with_stderr(t.slave, [&] {
     Progress progress("ffw avx2", true);
@@ -70,6 +74,7 @@ TEST_CASE("a long search shows a line on a terminal and takes it away") {
 
 TEST_CASE("a short one, or one that was told so, shows nothing") {
   const Terminal t;
+  if (t.master < 0) return;
   with_stderr(t.slave, [] {
     search_for(std::chrono::milliseconds(10), true);
     search_for(std::chrono::milliseconds(2300), false);

@@ -2,6 +2,7 @@
 // what would have to be timed (transfer costs, pipes) comes from the shipped file of the same
 // micro-architecture, so that detection is quick, needs no quiet machine and repeats exactly.
 #include <hwloc.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <charconv>
@@ -70,6 +71,8 @@ std::optional<int> number(const char* text) {
 class Detector {
  public:
   Detector() {
+    // What it could not find, our notes say: without /sys it would print to stderr by itself.
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
     hwloc_topology_init(&topology_);
     hwloc_topology_set_all_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_io_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_NONE);

@@ -15,7 +15,7 @@ namespace morello::run {
 namespace {
 
 // Specs per family, of which there are a few dozen.
-constexpr i64 kSearchBudget = 100'000;
+constexpr i64 kSearchBudget = 2'000'000;
 
 struct Args {
   int count = 40;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cli/exit.h"
+#include "support/descriptor.h"
 
 namespace morello {
 namespace fs = std::filesystem;
@@ -21,23 +22,6 @@ namespace {
 [[noreturn]] void io_error(const std::string& what, const std::string& path, int error) {
   fail(kInternal, fmt::format("cannot {} {}: {}", what, path, std::strerror(error)));
 }
-
-// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  // Some file systems report a full disk only here.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 // Whether all could be read; errno says why not.
 bool read_all(int fd, std::string& out) {
@@ -50,17 +34,6 @@ bool read_all(int fd, std::string& out) {
     else if (errno != EINTR)
       return false;
   }
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n >= 0)
-      text.remove_prefix(static_cast<size_t>(n));
-    else if (errno != EINTR)
-      return false;
-  }
-  return true;
 }
 
 bool has_content(const std::string& path, const std::string& text) {

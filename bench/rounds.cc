@@ -40,7 +40,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how) {
+std::vector<Times> times_of_rounds(const std::vector<Task>& tasks, const Rounds& how) {
   std::vector<long> calls;
   for (const Task& task : tasks) calls.push_back(calls_in_slot(task, how.slot_seconds));
   std::vector<std::vector<double>> times(tasks.size());
@@ -50,8 +50,18 @@ std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds&
       times[t].push_back(seconds_of_calls(tasks[t], calls[t]) / static_cast<double>(calls[t]));
     }
   }
+  std::vector<Times> out;
+  for (std::vector<double>& list : times) {
+    std::sort(list.begin(), list.end());
+    const std::size_t n = list.size();
+    out.push_back({list[n / 2], (list[n - 1 - n / 4] - list[n / 4]) / list[n / 2]});
+  }
+  return out;
+}
+
+std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how) {
   std::vector<double> medians;
-  for (std::vector<double>& list : times) medians.push_back(median(std::move(list)));
+  for (const Times& t : times_of_rounds(tasks, how)) medians.push_back(t.median);
   return medians;
 }
 

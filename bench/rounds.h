@@ -21,9 +21,16 @@ struct Rounds {
   double slot_seconds = 5e-3;
 };
 
+struct Times {
+  double median = 0;
+  double spread = 0;  // third quartile minus first, as a share of the median
+};
+
 // The median over the rounds of each task's seconds per call, in the order of `tasks`. A round runs
 // every task once, so what disturbs the machine for longer than a round disturbs all of them.
 std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how = {});
+// The same, with how much the rounds differed.
+std::vector<Times> times_of_rounds(const std::vector<Task>& tasks, const Rounds& how = {});
 
 // Sorts; the upper one of two middle values. Not for an empty list.
 double median(std::vector<double> values);

@@ -20,6 +20,7 @@ struct Model {
   std::string_view vendor;
   int family, first, last;  // models
   std::string_view machine;
+  i64 least_l2 = 0;  // bytes; tells apart what carries the same number
 };
 constexpr std::string_view kAmd = "AuthenticAMD";
 constexpr std::string_view kIntel = "GenuineIntel";
@@ -48,15 +49,18 @@ constexpr Model kModels[] = {
     {kIntel, 6, 0x8c, 0x8e, "skylake"},
     {kIntel, 6, 0x9e, 0x9e, "skylake"},
     {kIntel, 6, 0xa5, 0xa7, "skylake"},
-    // Golden Cove and later: Alder, Raptor, Meteor, Arrow and Lunar Lake; Sapphire and Emerald
-    // Rapids.
-    {kIntel, 6, 0x8f, 0x8f, "alderlake"},
+    // Golden Cove and later: Alder, Raptor, Meteor, Arrow and Lunar Lake.
     {kIntel, 6, 0x97, 0x97, "alderlake"},
     {kIntel, 6, 0x9a, 0x9a, "alderlake"},
     {kIntel, 6, 0xaa, 0xac, "alderlake"},
     {kIntel, 6, 0xb5, 0xbf, "alderlake"},
     {kIntel, 6, 0xc5, 0xc6, "alderlake"},
-    {kIntel, 6, 0xcf, 0xcf, "alderlake"},
+    // Their servers: Sapphire, Emerald and Granite Rapids. Some hypervisors call them Rocket Lake,
+    // whose L2 has a quarter of the size.
+    {kIntel, 6, 0x8f, 0x8f, "graniterapids"},
+    {kIntel, 6, 0xad, 0xae, "graniterapids"},
+    {kIntel, 6, 0xcf, 0xcf, "graniterapids"},
+    {kIntel, 6, 0xa7, 0xa7, "graniterapids", 2 << 20},
 };
 
 std::optional<int> number(const char* text) {
@@ -111,6 +115,11 @@ class Detector {
     return text != nullptr ? text : hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology_), key);
   }
 
+  i64 l2_bytes() const {
+    const hwloc_obj_t l2 = hwloc_get_obj_by_type(topology_, HWLOC_OBJ_L2CACHE, 0);
+    return l2 == nullptr ? 0 : static_cast<i64>(l2->attr->cache.size);
+  }
+
   void find_base() {
     std::string_view name = kGeneric;
     const char* vendor = info("CPUVendor");
@@ -119,7 +128,7 @@ class Detector {
     if (vendor != nullptr && family && model)
       for (const Model& row : kModels)
         if (row.vendor == vendor && row.family == *family && row.first <= *model &&
-            *model <= row.last)
+            *model <= row.last && l2_bytes() >= row.least_l2)
           name = row.machine;
     Result<Machine> shipped = load_machine(std::string(name));
     MORELLO_CHECK(shipped.ok(), "{}", shipped.error().str());

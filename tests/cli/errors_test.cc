@@ -44,7 +44,8 @@ const Row kRows[] = {
     {{"machine", "show", "zn5"},
      2,
      "morello: error: unknown machine `zn5`; did you mean `zen5`?\n"
-     "note: shipped machines: alderlake, haswell, skylake, x86-64-v3, zen1, zen2, zen3, zen4, "
+     "note: shipped machines: alderlake, graniterapids, haswell, skylake, x86-64-v3, zen1, zen2, "
+     "zen3, zen4, "
      "zen5\nnote: or the path of a .toml file, or `native`\n"},
     {{"machine", "detect", "--outptu", "x"},
      2,

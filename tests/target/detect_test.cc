@@ -86,18 +86,20 @@ TEST_CASE("synthetic computers") {
 }
 
 struct FileRow {
-  std::string_view model, machine, note;
+  std::string_view vendor, family, model, machine, note;
 };
 constexpr FileRow kFileRows[] = {
-    {"113", "native-zen2", ""},
-    {"8", "native-zen1", ""},
-    {"9999", "native-x86-64-v3",
+    {"AuthenticAMD", "23", "113", "native-zen2", ""},
+    {"AuthenticAMD", "23", "8", "native-zen1", ""},
+    {"GenuineIntel", "6", "173", "native-graniterapids", ""},
+    {"GenuineIntel", "6", "167", "native-skylake", ""},  // no large L2: a Rocket Lake indeed
+    {"AuthenticAMD", "23", "9999", "native-x86-64-v3",
      "no shipped machine file for AuthenticAMD family 23 model 9999: transfer costs and pipes are "
      "those of x86-64-v3"},
 };
 
 // What lstopo writes on a CPU of this model, with one core and no cache.
-void export_topology(const std::string& path, std::string_view model) {
+void export_topology(const std::string& path, const FileRow& row) {
   std::FILE* out = std::fopen(path.c_str(), "w");
   REQUIRE(out != nullptr);
   fmt::print(out, R"(<?xml version="1.0" encoding="UTF-8"?>
@@ -105,8 +107,8 @@ void export_topology(const std::string& path, std::string_view model) {
 <topology version="2.0">
   <object type="Machine" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" allowed_cpuset="0x00000003" nodeset="0x00000001" complete_nodeset="0x00000001" allowed_nodeset="0x00000001" gp_index="1">
     <object type="Package" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="2">
-      <info name="CPUVendor" value="AuthenticAMD"/>
-      <info name="CPUFamilyNumber" value="23"/>
+      <info name="CPUVendor" value="{}"/>
+      <info name="CPUFamilyNumber" value="{}"/>
       <info name="CPUModelNumber" value="{}"/>
       <object type="NUMANode" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="3"/>
       <object type="Core" os_index="0" cpuset="0x00000003" complete_cpuset="0x00000003" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="4">
@@ -117,7 +119,7 @@ void export_topology(const std::string& path, std::string_view model) {
   </object>
 </topology>
 )",
-             model);
+             row.vendor, row.family, row.model);
   std::fclose(out);
 }
 
@@ -126,7 +128,7 @@ TEST_CASE("a computer from a file") {
   const std::string path = std::string(MORELLO_TEST_DIRECTORY) + "/zen2.xml";
   for (const FileRow& row : kFileRows) {
     CAPTURE(row.model);
-    export_topology(path, row.model);
+    export_topology(path, row);
     setenv("HWLOC_XMLFILE", path.c_str(), 1);
     const Detection d = detect_machine();
     unsetenv("HWLOC_XMLFILE");

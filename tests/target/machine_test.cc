@@ -80,9 +80,9 @@ TEST_CASE("a machine file reads as it stands and prints as it was") {
 }
 
 TEST_CASE("shipped machine files") {
-  CHECK(shipped_machines() == std::vector<std::string>{"alderlake", "haswell", "skylake",
-                                                       "x86-64-v3", "zen1", "zen2", "zen3", "zen4",
-                                                       "zen5"});
+  CHECK(shipped_machines() == std::vector<std::string>{"alderlake", "graniterapids", "haswell",
+                                                       "skylake", "x86-64-v3", "zen1", "zen2",
+                                                       "zen3", "zen4", "zen5"});
   for (const MachineFile& f : machine_files()) {
     CAPTURE(f.name);
     const Result<Machine> m = parse_machine(f.text, std::string(f.name));
@@ -254,7 +254,8 @@ TEST_CASE("no TOML") {
 TEST_CASE("load_machine") {
   CHECK(load_machine("zen6").error().str() ==
         "error: unknown machine `zen6`; did you mean `zen1`?\n"
-        "note: shipped machines: alderlake, haswell, skylake, x86-64-v3, zen1, zen2, zen3, zen4, "
+        "note: shipped machines: alderlake, graniterapids, haswell, skylake, x86-64-v3, zen1, "
+        "zen2, zen3, zen4, "
         "zen5\n"
         "note: or the path of a .toml file, or `native`\n");
   CHECK(load_machine("").error().text == "unknown machine ``");

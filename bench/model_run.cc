@@ -1,0 +1,291 @@
+#include "bench/model_run.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "morello/aligned.h"
+#include "morello/bf16.h"
+#include "morello/thread_pool.h"
+
+namespace morello::bench {
+
+std::string library_of(const Corpus& corpus, const BuildOptions& options, size_t i);
+
+namespace {
+
+using Bytes = AlignedBuffer<unsigned char>;
+
+template <class T>
+T get(const unsigned char* p, i64 i) {
+  T value;
+  std::memcpy(&value, p + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+  return value;
+}
+template <class T>
+void put(unsigned char* p, i64 i, T value) {
+  std::memcpy(p + static_cast<size_t>(i) * sizeof(T), &value, sizeof(T));
+}
+
+double element(Dtype t, const unsigned char* p, i64 i) {
+  switch (t) {
+    case Dtype::f32:
+      return static_cast<double>(get<float>(p, i));
+    case Dtype::bf16:
+      return static_cast<double>(bf16_to_float(get<std::uint16_t>(p, i)));
+    case Dtype::f16:
+      return static_cast<double>(f16_to_float(get<std::uint16_t>(p, i)));
+    case Dtype::i32:
+      return get<std::int32_t>(p, i);
+    case Dtype::i16:
+      return get<std::int16_t>(p, i);
+    case Dtype::u8:
+      return get<std::uint8_t>(p, i);
+    case Dtype::i8:
+      return get<std::int8_t>(p, i);
+  }
+  return NAN;
+}
+
+// Floats in [-1, 1), integers small enough that no sum overflows.
+Bytes random_values(Dtype t, i64 elements, std::uint64_t state) {
+  Bytes out(static_cast<size_t>(elements * bytes(t)));
+  for (i64 i = 0; i < elements; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto bits = static_cast<std::int32_t>(state >> 32);
+    const float unit = static_cast<float>(bits) * 0x1p-31F;
+    switch (t) {
+      case Dtype::f32:
+        put(out.data(), i, unit);
+        break;
+      case Dtype::bf16:
+        put(out.data(), i, bf16_from_float(unit));
+        break;
+      case Dtype::f16:
+        put(out.data(), i, f16_from_float(unit));
+        break;
+      case Dtype::i32:
+        put(out.data(), i, bits >> 16);
+        break;
+      case Dtype::i16:
+        put(out.data(), i, static_cast<std::int16_t>(bits >> 20));
+        break;
+      default:
+        put(out.data(), i, static_cast<std::uint8_t>(bits >> 24));
+        break;
+    }
+  }
+  return out;
+}
+
+// The operands as the user has them: packed ones in row order.
+Computation given_operands(const KernelSpec& spec) {
+  Computation c = spec.computation;
+  for (Operand& o : c.operands) {
+    if (!o.packed) continue;
+    o.packed = false;
+    o.layout = Layout::row(static_cast<int>(o.shape.size()));
+  }
+  return c;
+}
+
+// What the programs of one corpus share: operands and the expected values of some outputs.
+class Operands {
+ public:
+  explicit Operands(const KernelSpec& spec) : spec_(spec), c_(given_operands(spec)) {
+    for (int o = 0; o <= c_.inputs(); ++o) maps_.push_back(given_address(c_, o));
+    for (size_t p = 0; p < spec.params.size(); ++p) {
+      const int o = operand_of(static_cast<int>(p));
+      plain_.push_back(
+          random_values(spec.params[p].dtype, maps_[static_cast<size_t>(o)].elements, p + 1));
+    }
+    plain_.push_back(Bytes(static_cast<size_t>(maps_.back().elements * bytes(spec.result.dtype))));
+    sample_outputs();
+  }
+  std::vector<Bytes>& plain() { return plain_; }
+  void spoil_output() { std::fill(plain_.back().begin(), plain_.back().end(), 0xFF); }
+
+  // Wrong outputs among the sampled ones.
+  int wrong() const {
+    int count = 0;
+    for (const Expected& e : expected_)
+      if (!(std::fabs(element(c_.output().dtype, plain_.back().data(), e.at) - e.value) <=
+            e.tolerance))
+        ++count;
+    return count;
+  }
+
+ private:
+  struct Expected {
+    i64 at = 0;
+    double value = 0, tolerance = 0;
+  };
+
+  int operand_of(int param) const {
+    for (size_t i = 0; i < spec_.expr.args.size(); ++i)
+      if (spec_.expr.args[i] == param) return static_cast<int>(i);
+    return 0;
+  }
+
+  void sample_outputs() {
+    i64 outputs = 1;
+    for (const Dim& d : c_.dims) outputs *= d.reduction ? 1 : d.extent;
+    const i64 count = std::min<i64>(outputs, 499);
+    for (i64 i = 0; i < count; ++i) {
+      i64 rest = count == outputs ? i : i * (outputs - 1) / (count - 1);
+      Extents point{};
+      for (size_t d = c_.dims.size(); d-- > 0;) {
+        if (c_.dims[d].reduction) continue;
+        point[d] = rest % c_.dims[d].extent;
+        rest /= c_.dims[d].extent;
+      }
+      expected_.push_back(reference(point));
+    }
+  }
+
+  Expected reference(Extents point) const {
+    double sum = 0, magnitude = 0, count = 0;
+    for (bool more = true; more; ++count) {
+      double in[2] = {};
+      for (int o = 0; o < c_.inputs(); ++o)
+        in[o] = element(c_.operands[static_cast<size_t>(o)].dtype,
+                        plain_[static_cast<size_t>(spec_.expr.args[static_cast<size_t>(o)])].data(),
+                        maps_[static_cast<size_t>(o)].offset(point));
+      const double term = body(in);
+      sum += term;
+      magnitude += std::fabs(term);
+      more = false;
+      for (size_t d = c_.dims.size(); d-- > 0 && !more;) {
+        if (!c_.dims[d].reduction) continue;
+        more = ++point[d] < c_.dims[d].extent;
+        if (!more) point[d] = 0;
+      }
+    }
+    Expected e{maps_.back().offset(point), sum, 0};
+    const Dtype out = c_.output().dtype;
+    if (is_float(c_.compute) || is_float(out)) {
+      const double unit = out == Dtype::bf16 ? 0x1p-8 : out == Dtype::f16 ? 0x1p-10 : 0x1p-23;
+      e.tolerance =
+          unit * std::fabs(sum) + (4 * std::sqrt(count) + 2) * 0x1p-24 * magnitude + 0x1p-25;
+    }
+    return e;
+  }
+
+  double body(const double* in) const {
+    std::vector<double> stack;
+    for (const BodyOp op : c_.body) {
+      if (op == BodyOp::kIn0 || op == BodyOp::kIn1) {
+        stack.push_back(in[op == BodyOp::kIn0 ? 0 : 1]);
+        continue;
+      }
+      const double right = stack.back();
+      stack.pop_back();
+      stack.back() = op == BodyOp::kAdd ? stack.back() + right : stack.back() * right;
+    }
+    return stack.back();
+  }
+
+  const KernelSpec& spec_;
+  Computation c_;
+  std::vector<AddressMap> maps_;
+  std::vector<Bytes> plain_;  // parameters, then the output
+  std::vector<Expected> expected_;
+};
+
+// Compiled programs with their arguments. Operands that programs pack alike are kept once.
+class Loaded {
+ public:
+  Loaded(const Corpus& corpus, const BuildOptions& options, Operands& operands) {
+    for (size_t i = 0; i < corpus.programs.size(); ++i) {
+      void* library = dlopen(library_of(corpus, options, i).c_str(), RTLD_NOW | RTLD_LOCAL);
+      MORELLO_CHECK(library, "{}", dlerror());
+      Program p;
+      p.call = reinterpret_cast<Call>(dlsym(library, fmt::format("call_{}", i).c_str()));
+      using Size = size_t (*)();
+      p.work = Bytes(reinterpret_cast<Size>(dlsym(library, fmt::format("work_{}", i).c_str()))());
+      for (size_t a = 0; a < operands.plain().size(); ++a)
+        p.arguments.push_back(argument(library, i, a, operands));
+      programs_.push_back(std::move(p));
+    }
+  }
+  void run(size_t i, const Parallel& pool) {
+    Program& p = programs_[i];
+    p.call(p.arguments.data(), p.work.data(), &pool);
+  }
+
+ private:
+  using Call = void (*)(void* const*, void*, const Parallel*);
+  struct Program {
+    Call call = nullptr;
+    std::vector<void*> arguments;
+    Bytes work;
+  };
+
+  void* argument(void* library, size_t i, size_t param, Operands& operands) {
+    using Size = size_t (*)(int);
+    using Pack = void (*)(int, const void*, void*);
+    const auto size = reinterpret_cast<Size>(dlsym(library, fmt::format("packed_{}", i).c_str()));
+    const auto pack = reinterpret_cast<Pack>(dlsym(library, fmt::format("pack_{}", i).c_str()));
+    unsigned char* plain = operands.plain()[param].data();
+    const size_t bytes = size(static_cast<int>(param));
+    if (bytes == 0) return plain;
+    Bytes packed(bytes);
+    pack(static_cast<int>(param), plain, packed.data());
+    for (Bytes& known : packed_)
+      if (known.size() == bytes && std::memcmp(known.data(), packed.data(), bytes) == 0)
+        return known.data();
+    return packed_.emplace_back(std::move(packed)).data();
+  }
+
+  std::vector<Program> programs_;
+  std::vector<Bytes> packed_;
+};
+
+// One processor for programs that use one thread.
+class Pinned {
+ public:
+  explicit Pinned(bool pin) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    if (!pin) return;
+    int last = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &before_)) last = cpu;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+  Pinned(const Pinned&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+}  // namespace
+
+void measure_programs(Corpus& corpus, const BuildOptions& options, const Rounds& how) {
+  Operands operands(corpus.spec());
+  Loaded loaded(corpus, options, operands);
+  ThreadPool pool(corpus.subject().threads);
+  const Pinned pinned(corpus.subject().threads == 1);
+  const Parallel hook = pool;
+  std::vector<Task> tasks;
+  for (size_t i = 0; i < corpus.programs.size(); ++i) {
+    operands.spoil_output();
+    loaded.run(i, hook);
+    MORELLO_CHECK(operands.wrong() == 0, "wrong result of\n{}",
+                  print(corpus.programs[i].sample.problem, *corpus.programs[i].sample.impl));
+    tasks.push_back({"", 1, [&loaded, &hook, i] { loaded.run(i, hook); }});
+  }
+  const std::vector<Times> times = times_of_rounds(tasks, how);
+  for (size_t i = 0; i < times.size(); ++i) {
+    corpus.programs[i].seconds = times[i].median;
+    corpus.programs[i].spread = times[i].spread;
+  }
+}
+
+}  // namespace morello::bench

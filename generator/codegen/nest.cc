@@ -2,12 +2,15 @@
 // buffer it lies in. Pointers advance by constants: no index arithmetic is left in the code.
 //
 // The body of a parallel loop becomes a function of its own (no lambdas: Clang 14 refuses
-// intrinsics in a lambda of a function with a target attribute) that gets the pointers in a struct.
+// intrinsics in a lambda of a function with a target attribute) that gets the pointers in a struct
+// and the number of a task. Parallel loops directly inside it only divide that number further.
 #include "codegen/nest.h"
 
+#include "codegen/combine.h"
 #include "codegen/leaf.h"
 #include "codegen/pack.h"
 #include "codegen/workspace.h"
+#include "impl/shares.h"
 #include "impl/text.h"
 
 namespace morello {
@@ -39,8 +42,11 @@ class NestWriter {
   void node(const Spec& spec, const Impl& impl, const Block& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Call& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Hole& n, const Refs& refs, i64 arena);
-  void parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs);
+  void parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs, i64 arena);
   std::string chunk(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs);
+  void task(const Spec& spec, const Impl& impl, const Refs& refs, const std::string& index);
+  void region(const std::string& function, i64 tasks, const std::string& values);
+  bool divides_reduction(const Loop& n) const { return n.parallel && c_.dims[n.dim].reduction; }
   std::string pointer_type(int o, const Ref& r) const {
     return o == c_.inputs() ? mutable_pointer(r.dtype) : const_pointer(r.dtype);
   }
@@ -57,7 +63,7 @@ void NestWriter::emit(const Spec& spec, const Impl& impl, const Refs& refs, i64 
 
 void NestWriter::node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs,
                       i64 arena) {
-  if (n.parallel) return parallel(spec, impl, n, refs);
+  if (n.parallel) return parallel(spec, impl, n, refs, arena);
   Refs moving = refs;
   std::vector<std::string> advances;
   for (size_t o = 0; o < c_.operands.size(); ++o) {
@@ -133,67 +139,113 @@ void NestWriter::node(const Spec& spec, const Impl&, const Hole&, const Refs&, i
   MORELLO_CHECK(false, "code of a hole: {}", str(spec, c_));
 }
 
-void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs) {
+// Copies of the output that shares of a reduction sum into begin at `arena`.
+void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs,
+                          i64 arena) {
   shared_.parallel = true;
+  const bool copies = divides_reduction(n);
+  const Ref& out = refs[c_.inputs()];
   const std::string body = chunk(spec, impl, n, refs);
-  const bool uses_workspace = chunk_arena_bytes(p_, spec, impl) > kLocalBytes;
-  i64 chunks = 0;
-  for (const Child& part : children(p_, spec, impl)) chunks += part.times;
   std::string values;
   for (size_t o = 0; o < c_.operands.size(); ++o)
     values += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
-  if (uses_workspace) values += ", " + at("workspace", shared_.chunk_offset);
+  if (chunk_arena_bytes(p_, spec, impl) > kLocalBytes)
+    values += ", " + at("workspace", shared_.chunk_offset);
+  std::string first_copy;
+  if (copies) {
+    first_copy = names.fresh("copies");
+    w.line("{0} {1} = static_cast<{0}>(static_cast<void*>({2}));", mutable_pointer(out.dtype),
+           first_copy, at(kArena, arena));
+    values += ", " + first_copy;
+  }
+  region(body, task_count(p_, spec, impl), values);
+  if (!copies) return;
+  const Shares shares = shares_of(p_, spec, n);
+  const std::string add = combine_function(shared_.functions, out.dtype, shares);
+  if (shares.tasks == 1)
+    return w.line("{}({}, {}, {});", add, out.pointer, first_copy, shares.elements);
+  const std::string name = fmt::format("chunk_{}", shared_.chunk_count++);
+  shared_.chunks += combine_task(name, add, out.dtype, shares);
+  region(name, shares.tasks, fmt::format("{}, {}", out.pointer, first_copy));
+}
+
+// Runs function(data, i) for all i below `tasks`, on the pool if there is one.
+void NestWriter::region(const std::string& function, i64 tasks, const std::string& values) {
   const std::string data = names.fresh("data"), i = names.fresh("i");
-  w.line("{}_data {} = {{{}}};", body, data, values);
+  w.line("{}_data {} = {{{}}};", function, data, values);
   w.open("if (pool.run != nullptr)");
-  w.line("pool.run(pool.context, {}, {}, &{});", chunks, body, data);
+  w.line("pool.run(pool.context, {}, {}, &{});", tasks, function, data);
   w.otherwise();
-  w.line("for (std::size_t {0} = 0; {0} < {1}; ++{0}) {2}(&{3}, {0});", i, chunks, body, data);
+  w.line("for (std::size_t {0} = 0; {0} < {1}; ++{0}) {2}(&{3}, {0});", i, tasks, function, data);
   w.close();
 }
 
-// The function for one index of a parallel loop; the rest, if there is one, is the last index.
+// The function for one task of a parallel loop.
 std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs) {
   const std::string name = fmt::format("chunk_{}", shared_.chunk_count++);
   const i64 arena = chunk_arena_bytes(p_, spec, impl);
-  const bool uses_workspace = arena > kLocalBytes;
   NestWriter inside(shared_);
   Writer& w = inside.w;
   Writer fields(1);
   Refs here = refs;
   w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", name);
-  const std::string i = "static_cast<std::ptrdiff_t>(index)";
+  w.line("const std::ptrdiff_t task = static_cast<std::ptrdiff_t>(index);");
   for (size_t o = 0; o < c_.operands.size(); ++o) {
     const std::string type = pointer_type(static_cast<int>(o), refs[o]);
-    const std::string field = fmt::format("operand_{}", o);
-    fields.line("{} {};", type, field);
+    fields.line("{} operand_{};", type, o);
     here[o].pointer = inside.names.fresh(stem(static_cast<int>(o)));
-    const i64 step = refs[o].map.advance(n.dim, n.tile);
-    w.line("{} {} = data->{}{};", type, here[o].pointer, field,
-           step == 0 ? "" : fmt::format(" + {} * {}", i, step));
+    w.line("{} {} = data->operand_{};", type, here[o].pointer, o);
   }
-  if (uses_workspace) {
+  if (arena > kLocalBytes) {
     fields.line("unsigned char* workspace;");
-    w.line("unsigned char* {} = data->workspace + {} * {};", kArena, i, arena);
+    w.line("unsigned char* {} = data->workspace + task * {};", kArena, arena);
   } else if (arena > 0) {
     w.line("alignas(64) unsigned char {}[{}];", kArena, arena);
   }
-  const std::vector<Child> parts = children(p_, spec, impl);
-  if (parts.size() == 2) w.open("if (index < {})", parts[0].times);
-  inside.emit(parts[0].spec, *parts[0].impl, here, 0);
-  if (parts.size() == 2) {
-    w.otherwise();
-    inside.emit(parts[1].spec, *parts[1].impl, here, 0);
-    w.close();
-  }
-  bool moves = false;
-  for (size_t o = 0; o < c_.operands.size(); ++o) moves |= refs[o].map.advance(n.dim, n.tile) != 0;
-  if (!moves) w.line("static_cast<void>(index);");
+  if (divides_reduction(n)) fields.line("{} copies;", mutable_pointer(refs[c_.inputs()].dtype));
+  inside.task(spec, impl, here, "task");
   shared_.chunks += fmt::format(
       "struct {0}_data {{\n{1}}};\nMORELLO_UNUSED MORELLO_TARGET static void {0}(void* argument, "
       "std::size_t index) noexcept {{\n{2}}}\n",
       name, fields.text(), w.text());
   return name;
+}
+
+// The step of this loop that task `index` belongs to, and the task within the step. The rest, if
+// there is one, is the last step.
+void NestWriter::task(const Spec& spec, const Impl& impl, const Refs& refs,
+                      const std::string& index) {
+  const Loop* n = std::get_if<Loop>(&impl.node);
+  if (!n || !n->parallel) return emit(spec, impl, refs, 0);
+  const std::vector<Child> parts = children(p_, spec, impl);
+  const i64 each = task_count(p_, parts[0].spec, *parts[0].impl);
+  const i64 full = parts[0].times * each;
+  std::string step = index, inner = index;
+  if (each > 1) {
+    step = names.fresh("step");
+    inner = names.fresh("task");
+    const bool rest = parts.size() == 2;
+    const std::string which = rest ? fmt::format("{} < {} ? ", index, full) : "";
+    w.line("const std::ptrdiff_t {} = {}{} / {}{};", step, which, index, each,
+           rest ? fmt::format(" : {}", parts[0].times) : "");
+    w.line("const std::ptrdiff_t {} = {} - {} * {};", inner, index, step, each);
+  }
+  Refs here = refs;
+  for (size_t o = 0; o < c_.operands.size(); ++o)
+    if (const i64 advance = refs[o].map.advance(n->dim, n->tile); advance != 0)
+      w.line("{} += {} * {};", here[o].pointer, step, advance);
+  Ref& out = here[c_.inputs()];
+  if (divides_reduction(*n))
+    w.line("if ({0} > 0) {1} = data->copies + ({0} - 1) * {2};", step, out.pointer,
+           shares_of(p_, spec, *n).copy_bytes / bytes(out.dtype));
+  w.line("static_cast<void>({});", inner);
+  if (parts.size() == 2) w.open("if ({} < {})", index, full);
+  task(parts[0].spec, *parts[0].impl, here, inner);
+  if (parts.size() == 2) {
+    w.otherwise();
+    task(parts[1].spec, *parts[1].impl, here, inner);
+    w.close();
+  }
 }
 
 // Packs a `packed` parameter ahead of time: from row order as given into the root's order.

@@ -12,13 +12,14 @@ inline constexpr i64 kLocalBytes = 32 * 1024;
 inline constexpr i64 round_up_to_line(i64 bytes) { return (bytes + 63) / 64 * 64; }
 
 // Most bytes live at once in the code of this node that runs on one thread: the inside of a
-// parallel loop has an arena per chunk and does not count.
+// parallel loop has an arena per task and does not count, but for the copies of the output that
+// shares of a reduction sum into.
 i64 arena_bytes(const Problem& p, const Spec& spec, const Impl& impl);
 
-// The arena of one chunk of a parallel loop.
+// The arena of one task of a parallel loop.
 i64 chunk_arena_bytes(const Problem& p, const Spec& spec, const Impl& loop);
 
-// Workspace the parallel loops below this node need, all chunks together.
+// Workspace the parallel loops below this node need, all tasks together.
 i64 chunks_workspace_bytes(const Problem& p, const Spec& spec, const Impl& impl);
 
 }  // namespace morello

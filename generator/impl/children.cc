@@ -13,10 +13,10 @@ static std::vector<Child> children_of(const Problem& p, const Spec& spec, const 
   i64 steps = extent / loop.tile;
   Spec tile = spec;
   tile.extent[loop.dim] = loop.tile;
-  if (loop.parallel) tile.threads = 1;
+  if (loop.parallel) tile.threads = loop.threads;
 
   std::vector<Child> out;
-  if (p.computation->dims[loop.dim].reduction) {
+  if (p.computation->dims[loop.dim].reduction && !loop.parallel) {
     if (!spec.accumulate && steps > 0) {
       out.push_back({tile, loop.first, 1});
       --steps;
@@ -61,7 +61,7 @@ static bool equal(const ImplPtr& a, const ImplPtr& b) {
 }
 
 static bool same(const Loop& a, const Loop& b) {
-  return a.dim == b.dim && a.tile == b.tile && a.parallel == b.parallel &&
+  return a.dim == b.dim && a.tile == b.tile && a.parallel == b.parallel && a.threads == b.threads &&
          equal(a.first, b.first) && equal(a.body, b.body) && equal(a.rest, b.rest);
 }
 static bool same(const Move& a, const Move& b) {

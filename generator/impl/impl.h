@@ -3,7 +3,10 @@
 // replayable, and its meaning is a function of (Problem, Impl).
 //
 //   Loop   one dim in steps of `tile`; `first` is the peeled first step of a reduction that does
-//          not accumulate yet, `rest` the remainder when tile does not divide the extent
+//          not accumulate yet, `rest` the remainder when tile does not divide the extent. Steps of
+//          a parallel loop are tasks; a parallel loop directly inside one makes tasks of its steps,
+//          in the same region of the pool. A reduction in parallel: every step sums into a copy of
+//          the output of its own and the copies are added in the order of the steps (impl/shares.h)
 //   Move   bring an operand to a nearer level: as a view (no code, the cache does it) or as a copy
 //          into a buffer in packed order and type, there or at the same level (out: computed in the
 //          buffer, then written back)
@@ -13,17 +16,18 @@
 //
 // Text form (print.cc, parse.cc), two spaces per level; what prints parses:
 //
-//   parallel n by 8192
-//     copy a to L1
-//       loop n by 64
-//         view b to L2
-//           split k by 512
-//             first
-//               call
-//             body
-//               call ahead b 16384
-//             rest 100
-//               call
+//   parallel split k by 4196 leaving 2
+//     parallel n by 8192
+//       copy a to L1
+//         loop n by 64
+//           view b to L2
+//             split k by 512
+//               first
+//                 call
+//               body
+//                 call ahead b 16384
+//               rest 100
+//                 call
 #pragma once
 
 #include <memory>
@@ -42,7 +46,8 @@ struct Loop {
   int dim = 0;
   i64 tile = 1;
   bool parallel = false;
-  ImplPtr first = nullptr;  // only for a reduction dim of a Spec that does not accumulate
+  int threads = 1;          // of a parallel loop: what each step may still be divided among
+  ImplPtr first = nullptr;  // only for a serial reduction of a Spec that does not accumulate
   ImplPtr body = nullptr;   // null when `first` is the only full step
   ImplPtr rest = nullptr;   // null when tile divides the extent
 };

@@ -80,6 +80,7 @@ class Interpreter {
     std::visit([&](const auto& n) { run(spec, impl, n, views); }, impl.node);
   }
   void run(const Spec& spec, const Impl& impl, const Loop& n, const Views& views);
+  void add_copies(const Spec& spec, const View& out, const std::vector<Buffer>& copies);
   void run(const Spec& spec, const Impl& impl, const Move& n, const Views& views);
   void run(const Spec& spec, const Impl& impl, const Block& n, const Views& views);
   void run(const Spec& spec, const Impl& impl, const Call& n, const Views& views);
@@ -113,7 +114,8 @@ class Interpreter {
   std::vector<double> stack_;  // of body(), empty between calls
 };
 
-// Steps of a parallel loop run backwards: a program whose steps need each other shows it.
+// Steps of a parallel loop run backwards: a program whose steps need each other shows it. Those of
+// a reduction have copies of the output, but for the first.
 void Interpreter::run(const Spec& spec, const Impl& impl, const Loop& n, const Views& views) {
   struct Step {
     const Child* child;
@@ -123,13 +125,25 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Loop& n, const V
   std::vector<Step> steps;
   for (const Child& part : parts)
     for (i64 i = 0; i < part.times; ++i) steps.push_back({&part, static_cast<i64>(steps.size())});
+  const View& out = views[c_.inputs()];
+  std::vector<Buffer> copies;
+  if (n.parallel && (reductions_ >> n.dim & 1))
+    copies.assign(steps.size() - 1, Buffer("share of " + c_.output().name, out.map.elements));
   if (n.parallel) std::reverse(steps.begin(), steps.end());
   for (const Step& step : steps) {
     Views tile = views;
     for (View& v : tile)
       if (v.map.touches(n.dim)) v.base += step.at * v.map.advance(n.dim, n.tile);
+    if (!copies.empty() && step.at > 0) tile[c_.inputs()] = {&copies[step.at - 1], out.map, 0};
     node(step.child->spec, *step.child->impl, tile);
   }
+  add_copies(spec, out, copies);
+}
+
+void Interpreter::add_copies(const Spec& spec, const View& out, const std::vector<Buffer>& copies) {
+  for (const Buffer& copy : copies)
+    for_each(spec.extent, kAllDims & ~reductions_, {},
+             [&](const Extents& x) { out.write(x, out.read(x) + copy.read(out.map.offset(x))); });
 }
 
 void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const Views& views) {

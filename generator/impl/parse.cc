@@ -68,6 +68,12 @@ i64 number(const Line& line, const Word& w, i64 least = 1) {
   return value;
 }
 
+int threads(const Line& line, const Word& w) {
+  const i64 value = number(line, w);
+  if (value > std::numeric_limits<int>::max()) fail(line, w, "too many threads");
+  return static_cast<int>(value);
+}
+
 std::vector<Word> split_words(std::string_view text) {
   std::vector<Word> words;
   for (size_t i = 0; i < text.size();) {
@@ -118,6 +124,7 @@ class Reader {
     return morello::choose(line_, next(what), what, names);
   }
   i64 number(const char* what, i64 least = 1) { return morello::number(line_, next(what), least); }
+  int threads() { return morello::threads(line_, next("a number of threads")); }
   // The rest of "key=value".
   std::optional<Word> accept_key(std::string_view key) {
     if (done()) return std::nullopt;
@@ -255,15 +262,20 @@ ImplPtr Parser::node(const Extents& extent) {
 Impl Parser::loop(Reader& r, const Extents& extent, std::string_view word) {
   Loop n;
   n.parallel = word == "parallel";
+  const bool split = n.parallel ? r.accept("split") : word == "split";
   n.dim = r.choose("dim", dims_);
   const bool reduction = c_.dims[n.dim].reduction;
-  if (!n.parallel && reduction != (word == "split"))
+  if (reduction != split)
     fail(r.line(), r.line().words[0],
          fmt::format("{} is a {} dim: write `{} {} by ...`", dims_[n.dim],
-                     reduction ? "reduction" : "parallel", reduction ? "split" : "loop",
+                     reduction ? "reduction" : "parallel",
+                     reduction    ? n.parallel ? "parallel split" : "split"
+                     : n.parallel ? "parallel"
+                                  : "loop",
                      dims_[n.dim]));
   r.expect("by");
   n.tile = r.number("a tile size");
+  if (n.parallel && r.accept("leaving")) n.threads = r.threads();
   r.end();
   Extents tile = extent;
   tile[n.dim] = n.tile;
@@ -337,11 +349,7 @@ Spec Parser::spec(Reader& r) {
     s.place[o].packed = r.accept("packed");
   }
   s.accumulate = r.accept("acc");
-  if (std::optional<Word> w = r.accept_key("threads")) {
-    const i64 threads = number(r.line(), *w);
-    if (threads > std::numeric_limits<int>::max()) fail(r.line(), *w, "too many threads");
-    s.threads = static_cast<int>(threads);
-  }
+  if (std::optional<Word> w = r.accept_key("threads")) s.threads = threads(r.line(), *w);
   if (std::optional<Word> w = r.accept_key("nearest"))
     s.nearest = choose(r.line(), *w, "level", level_names());
   return s;

@@ -6,8 +6,11 @@ namespace {
 
 std::string line_of(const Problem& p, const Loop& n) {
   const Dim& d = p.computation->dims[n.dim];
-  const char* word = n.parallel ? "parallel" : d.reduction ? "split" : "loop";
-  return fmt::format("{} {} by {}", word, d.name, n.tile);
+  const char* word = d.reduction  ? n.parallel ? "parallel split" : "split"
+                     : n.parallel ? "parallel"
+                                  : "loop";
+  return fmt::format("{} {} by {}{}", word, d.name, n.tile,
+                     n.threads > 1 ? fmt::format(" leaving {}", n.threads) : "");
 }
 std::string line_of(const Problem& p, const Move& n) {
   return fmt::format("{} {} to {}", n.copy ? "copy" : "view",

@@ -2,6 +2,7 @@
 // is about.
 
 #include "impl/impl.h"
+#include "impl/shares.h"
 #include "impl/text.h"
 
 namespace morello {
@@ -17,6 +18,7 @@ class Verifier {
   // What is wrong below this node, or "".
   std::string node(const Spec& spec, const Impl& impl) const {
     std::string why = spec_problem(spec);
+    if (why.empty()) why = region_problem(spec, impl);
     if (why.empty()) why = std::visit([&](const auto& n) { return problem(spec, n); }, impl.node);
     if (!why.empty()) return headline(p_, impl) + ": " + why;
     const bool block = std::holds_alternative<Block>(impl.node);
@@ -29,6 +31,9 @@ class Verifier {
 
  private:
   std::string spec_problem(const Spec& spec) const;
+  std::string region_problem(const Spec& spec, const Impl& impl) const;
+  std::string parallel_problem(const Spec& spec, const Loop& n) const;
+  std::string shares_problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Move& n) const;
   std::string problem(const Spec& spec, const Block& n) const;
@@ -77,20 +82,52 @@ std::string Verifier::spec_problem(const Spec& spec) const {
 }
 
 std::string Verifier::problem(const Spec& spec, const Loop& n) const {
-  const Dim& dim = c_.dims[n.dim];
   if (n.tile < 1 || n.tile >= spec.extent[n.dim])
     return fmt::format("the tile must be at least 1 and less than the extent {}",
                        spec.extent[n.dim]);
-  if (n.parallel && dim.reduction)
-    return fmt::format("{} is a reduction: its steps depend on each other", dim.name);
-  if (n.parallel && spec.threads <= 1) return "there is one thread here";
+  if (std::string why = parallel_problem(spec, n); !why.empty()) return why;
   if (std::string why = loop_children_problem(spec, n); !why.empty()) return why;
   return block_problem(spec, n);
 }
 
+// All tasks of a region are started at once: between two of its loops there is nothing.
+std::string Verifier::region_problem(const Spec& spec, const Impl& impl) const {
+  if (!in_region(p_, spec) || spec.threads <= 1) return "";
+  const Loop* loop = std::get_if<Loop>(&impl.node);
+  if ((loop && loop->parallel) || std::holds_alternative<Hole>(impl.node)) return "";
+  return fmt::format("directly inside a parallel loop that leaves {} threads stands another",
+                     spec.threads);
+}
+
+std::string Verifier::parallel_problem(const Spec& spec, const Loop& n) const {
+  if (!n.parallel) return n.threads == 1 ? "" : "only a parallel loop leaves threads";
+  if (spec.threads <= 1) return "there is one thread here";
+  if (n.threads < 1 || n.threads >= spec.threads)
+    return fmt::format("leaves 1 to {} threads to its steps", spec.threads - 1);
+  return c_.dims[n.dim].reduction ? shares_problem(spec, n) : "";
+}
+
+std::string Verifier::shares_problem(const Spec& spec, const Loop& n) const {
+  const std::string& dim = c_.dims[n.dim].name;
+  const int out = c_.inputs();
+  if (c_.combine != Combine::kSum) return "only sums are added up";
+  if (spec.accumulate) return "the output has a value already, and no share begins with it";
+  if (in_region(p_, spec))
+    return fmt::format("the shares of {} are added when the region is over: its loop is the first",
+                       dim);
+  if (c_.output().dtype != c_.compute && !spec.place[out].packed)
+    return fmt::format("{} is {} here and sums are {}: only copies of it are added", label(out),
+                       name(c_.output().dtype), name(c_.compute));
+  for (size_t d = 0; d < c_.dims.size(); ++d)
+    if (!c_.dims[d].reduction && spec.extent[d] != c_.dims[d].extent)
+      return fmt::format("a share has a copy of all of {}: loops over {} come inside", label(out),
+                         c_.dims[d].name);
+  return "";
+}
+
 std::string Verifier::loop_children_problem(const Spec& spec, const Loop& n) const {
   const i64 extent = spec.extent[n.dim];
-  const bool peeled = c_.dims[n.dim].reduction && !spec.accumulate;
+  const bool peeled = c_.dims[n.dim].reduction && !spec.accumulate && !n.parallel;
   const i64 steps = extent / n.tile - peeled;
   const i64 remainder = extent % n.tile;
   struct Part {
@@ -103,9 +140,9 @@ std::string Verifier::loop_children_problem(const Spec& spec, const Loop& n) con
     if (part.given == part.wanted) continue;
     return fmt::format("{} `{}`: {} steps of {} leave {}{}", part.given ? "needs no" : "lacks",
                        part.name, extent / n.tile, n.tile, remainder,
-                       !c_.dims[n.dim].reduction ? ""
-                       : spec.accumulate         ? ", accumulating"
-                                                 : ", the first does not accumulate");
+                       !c_.dims[n.dim].reduction || n.parallel ? ""
+                       : spec.accumulate                       ? ", accumulating"
+                                                               : ", the first does not accumulate");
   }
   return "";
 }

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "impl/shares.h"
+
 namespace morello {
 namespace {
 
@@ -22,8 +24,21 @@ constexpr i64 kCoarsest = 64;
 // Share of a cache promised to operands, in quarters.
 constexpr i64 kUsableQuarters[kLevels] = {0, 2, 3, 3, 0};
 constexpr i64 kPage = 4096;
+// A reduction is divided among threads only where the inputs have this many times the elements of
+// all copies of the output.
+constexpr i64 kInputsPerCopies = 4;
+// Adding an element of a copy, in millicycles.
+constexpr i64 kAddCopyMilli = 250;
 
 i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
+
+// Those greater than 1, ascending.
+std::vector<int> divisors(int n) {
+  std::vector<int> out;
+  for (int d = 2; d <= n; ++d)
+    if (n % d == 0) out.push_back(d);
+  return out;
+}
 
 i64 least_step(const AddressMap& map, int dim) {
   i64 step = 1;
@@ -105,7 +120,7 @@ void Space::make_tiles(int d) {
   }
   for (int o = 0; o < operands(); ++o)
     if (block_[o][d] > 1) add_powers(std::lcm(quantum, block_[o][d]));
-  // A parallel loop may also step by an equal share of the dim (rewrites/parallel.cc).
+  // A parallel loop may also step by an equal share of the dim (rewrites/parallel*.cc).
   tiles_[d].assign(sizes.begin(), sizes.end());
 }
 
@@ -115,13 +130,15 @@ void Space::make_extents(int d) {
   const Dim& dim = computation().dims[d];
   std::set<i64> closed;
   std::vector<i64> open = {dim.extent};
-  if (problem_.threads > 1 && !dim.reduction)
-    for (i64 n : {problem_.threads, 2 * problem_.threads}) {
-      const i64 share =
-          ceil_div(ceil_div(dim.extent, n), family().quantum[d]) * family().quantum[d];
-      open.push_back(std::min(share, dim.extent));
-      if (dim.extent % open.back() > 0) open.push_back(dim.extent % open.back());
-    }
+  auto add_share = [&](i64 n) {
+    if (dim.reduction && !divides_reduction(d, n)) return;
+    open.push_back(std::min(share_tile(d, n), dim.extent));
+    if (dim.extent % open.back() > 0) open.push_back(dim.extent % open.back());
+  };
+  for (int n : divisors(problem_.threads)) {
+    add_share(n);
+    if (!dim.reduction) add_share(2 * n);
+  }
   while (!open.empty()) {
     const i64 e = open.back();
     open.pop_back();
@@ -134,6 +151,28 @@ void Space::make_extents(int d) {
   }
   extents_[d].assign(closed.begin(), closed.end());
   MORELLO_CHECK(extents_[d].size() < 4096, "{} extents of dim {}", extents_[d].size(), dim.name);
+}
+
+std::vector<Share> Space::shares(const Spec& s) const {
+  std::vector<Share> out = {{s.threads, 1}, {2 * s.threads, 1}};
+  if (s.threads < problem_.threads) return out;
+  for (int p : divisors(s.threads))
+    if (p < s.threads) out.push_back({p, s.threads / p});
+  return out;
+}
+
+i64 Space::share_tile(int dim, i64 n) const {
+  const i64 quantum = family().quantum[dim];
+  return ceil_div(ceil_div(computation().dims[dim].extent, n), quantum) * quantum;
+}
+
+bool Space::divides_reduction(int dim, i64 n) const {
+  const Computation& c = computation();
+  if (!c.dims[dim].reduction || c.combine != Combine::kSum) return false;
+  if (share_tile(dim, n) >= c.dims[dim].extent) return false;
+  i64 inputs = 0;
+  for (int o = 0; o < c.inputs(); ++o) inputs += problem_.root_address(o).elements;
+  return n * problem_.root_address(c.inputs()).elements <= inputs / kInputsPerCopies;
 }
 
 // The coordinates: 12 bits per dim (rank of the extent among extents_), 4 per operand (level and
@@ -303,6 +342,25 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
   return ways * (transfer(region(s, operand), from) + transfer(packed, to) +
                  copy_work(operand, packed)) +
          latency(from) + Cost::cycles(20);
+}
+
+// Copies were written by other cores, so they come through a cache that all of them share: each
+// task reads its part of every share and writes its part of the output.
+Cost Space::add_shares(const Spec& s, const Loop& loop) const {
+  const Shares shares = shares_of(problem_, s, loop);
+  const i64 line = machine().levels[kL1].line;
+  const int out = computation().inputs();
+  const i64 size = bytes(problem_.place_dtype(out, s.place[out].packed));
+  Level from = std::max(s.place[out].level, kL2);
+  while (from < kMemory && machine().levels[from].shared_by < problem_.threads) ++from;
+  Region part;
+  part.line_bytes = static_cast<int>(line);
+  part.row_bytes = shares.task_elements * size;
+  part.lines = ceil_div(part.row_bytes, line);
+  const Cost adding = Cost::milli((shares.count - 1) * shares.task_elements * kAddCopyMilli);
+  const Cost start = shares.tasks > 1 ? region_start() : Cost();
+  return start + (shares.count + 1) * transfer(part, from) + adding + latency(from) +
+         Cost::cycles(20);
 }
 
 Cost Space::fill(const Spec& s) const {

@@ -34,6 +34,12 @@ struct Region {
   int line_bytes = 64;
 };
 
+// A way to divide a dim: into `count` shares, and what is left of the threads for each.
+struct Share {
+  i64 count = 1;
+  int leaving = 1;
+};
+
 class Space {
  public:
   explicit Space(const Problem& problem);
@@ -49,6 +55,13 @@ class Space {
   // more where sizes leave many remainders), also in multiples of the blocks of a given layout; for
   // a dim that every operand shares, where tiling gains nothing but order, only a few.
   const std::vector<i64>& tiles(int dim) const { return tiles_[dim]; }
+  // Ways to divide a dim of a Spec among its threads: all at once first, then by divisors.
+  std::vector<Share> shares(const Spec& s) const;
+  // What one of n equal shares of all of a dim has, in whole quanta.
+  i64 share_tile(int dim, i64 n) const;
+  // Whether n threads may sum parts of this reduction: each has to have a part, and all their
+  // copies of the output together are to be a quarter of the inputs at most.
+  bool divides_reduction(int dim, i64 n) const;
   // Whether a loop over dim may step by tile without cutting a block of some operand's layout.
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
   // What caches may hold, per level; absent levels have none. Divided among threads that share.
@@ -63,6 +76,10 @@ class Space {
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
   Cost copy(const Spec& s, int operand, Level to) const;
+  // Starting and ending a parallel region.
+  Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
+  // Adding up what the shares of a parallel reduction have summed.
+  Cost add_shares(const Spec& s, const Loop& loop) const;
   // No program of this family can be cheaper.
   Cost lower_bound() const;
 

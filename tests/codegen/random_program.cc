@@ -1,5 +1,7 @@
 #include "random_program.h"
 
+#include "impl/shares.h"
+
 namespace morello::test {
 namespace {
 
@@ -12,7 +14,8 @@ ImplPtr legal(const Problem& p, const Spec& spec, const Impl& impl) {
   std::vector<ImplPtr> holes;
   for (const Child& c : parts) holes.push_back(node(Hole{c.spec}));
   if (Loop* loop = std::get_if<Loop>(&filled.node)) {
-    const bool first = p.computation->dims[loop->dim].reduction && !spec.accumulate;
+    const bool first =
+        p.computation->dims[loop->dim].reduction && !spec.accumulate && !loop->parallel;
     const bool rest = spec.extent[loop->dim] % loop->tile != 0;
     size_t i = 0;
     if (first && i < holes.size()) loop->first = holes[i++];
@@ -34,7 +37,8 @@ ImplPtr random_loop(const Problem& p, const Spec& spec, Random& random) {
   Loop loop{.dim = d};
   const i64 quantum = p.family.quantum[d];
   loop.tile = random.one_in(3) ? random.between(1, extent - 1) : quantum * random.between(1, 4);
-  loop.parallel = spec.threads > 1 && random.one_in(2);
+  loop.parallel = spec.threads > 1 && (in_region(p, spec) || random.one_in(2));
+  if (loop.parallel) loop.threads = static_cast<int>(random.between(1, spec.threads - 1));
   if (loop.tile >= extent) return nullptr;
   return legal(p, spec, {loop});
 }
@@ -60,7 +64,8 @@ ImplPtr random_call(const Problem& p, const Spec& spec, Random& random) {
 ImplPtr towards_leaf(const Problem& p, const Spec& spec) {
   for (int d = 0; d < static_cast<int>(p.computation->dims.size()); ++d) {
     if (p.computation->dims[d].reduction || spec.extent[d] <= p.family.quantum[d]) continue;
-    if (ImplPtr loop = legal(p, spec, {Loop{.dim = d, .tile = p.family.quantum[d]}})) return loop;
+    const Loop loop{.dim = d, .tile = p.family.quantum[d], .parallel = spec.threads > 1};
+    if (ImplPtr found = legal(p, spec, {loop})) return found;
   }
   for (int o = 0; o <= p.computation->inputs(); ++o)
     if (ImplPtr copy = legal(p, spec, {Move{.operand = o, .level = kL1, .copy = true}}))

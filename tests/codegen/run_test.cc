@@ -88,7 +88,7 @@ TEST_CASE("workspace: shared part and a part for every chunk") {
 // One kernel with a random program of a random family per instruction set.
 std::unique_ptr<Kernel> random_kernel(std::string_view spec, const std::string& name,
                                       test::Random& random) {
-  auto k = std::make_unique<Kernel>(spec, name, static_cast<int>(random.between(1, 3)));
+  auto k = std::make_unique<Kernel>(spec, name, static_cast<int>(random.between(1, 6)));
   for (const Isa* isa : isa_table()) {
     const std::vector<Family> all = families(k->spec->computation, *isa);
     if (all.empty()) continue;

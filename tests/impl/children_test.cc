@@ -15,6 +15,13 @@ constexpr Row kRows[] = {
     {"m=7 n=37 k=19 a@mem b@mem out@mem threads=2", "parallel n by 16",
      "2 x m=7 n=16 k=19 a@mem b@mem out@mem\n"
      "1 x m=7 n=5 k=19 a@mem b@mem out@mem\n"},
+    {"m=7 n=37 k=19 a@mem b@mem out@mem threads=6", "parallel n by 16 leaving 2",
+     "2 x m=7 n=16 k=19 a@mem b@mem out@mem threads=2\n"
+     "1 x m=7 n=5 k=19 a@mem b@mem out@mem threads=2\n"},
+    // Shares of a reduction have outputs of their own: none accumulates.
+    {"m=7 n=37 k=19 a@mem b@mem out@mem threads=6", "parallel split k by 8 leaving 2",
+     "2 x m=7 n=37 k=8 a@mem b@mem out@mem threads=2\n"
+     "1 x m=7 n=37 k=3 a@mem b@mem out@mem threads=2\n"},
     {"m=6 n=16 k=20 a@mem b@mem out@mem", "loop m by 3", "2 x m=3 n=16 k=20 a@mem b@mem out@mem\n"},
     // The first step of a reduction gives the output a value, the others add to it.
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "split k by 5",

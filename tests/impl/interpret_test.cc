@@ -96,6 +96,32 @@ constexpr Row kRows[] = {
      "      loop m by 6\n"
      "        body\n          call\n"
      "        rest 1\n          call\n"},
+    {"tasks over two dims, rest of the rest", kMatmul, k6x16, 4,
+     "parallel m by 4 leaving 2\n"
+     "  body\n"
+     "    parallel n by 16\n"
+     "      body\n        copy b to L1\n          call\n"
+     "      rest 5\n        call\n"
+     "  rest 3\n"
+     "    parallel n by 32\n"
+     "      body\n        loop n by 16\n          call\n"
+     "      rest 5\n        call\n"},
+    {"shares of a reduction", kMatmul, k6x16, 3,
+     "parallel split k by 8\n"
+     "  body\n    loop m by 6\n"
+     "      body\n        loop n by 16\n          body\n            call\n"
+     "          rest 5\n            call\n"
+     "      rest 1\n        loop n by 16\n          body\n            call\n"
+     "          rest 5\n            call\n"
+     "  rest 3\n    loop m by 1\n      loop n by 16\n"
+     "        body\n          call\n        rest 5\n          call\n"},
+    {"shares of a reduction, each divided further, in copies of a copy",
+     "(a: bf16[3,10], b: bf16[10,37]): bf16 = matmul(a, b)", "fma_f32x8 lane=n quantum=m:3,n:16", 4,
+     "copy out to L2\n  copy a to L2\n    copy b to L2\n      parallel split k by 6 leaving 2\n"
+     "        body\n          parallel n by 32\n            body\n              loop n by 16\n"
+     "                call\n            rest 5\n              call\n"
+     "        rest 4\n          parallel n by 16\n            body\n              call\n"
+     "            rest 5\n              call\n"},
     {"packed by the user, tiles of several panels",
      "(a: f32[7,19], b: f32[19,37] packed): f32 col = matmul(a, b)",
      "fma_f32x8 lane=m quantum=m:8,n:8", 1,

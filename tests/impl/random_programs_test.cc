@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fixture.h"
+#include "impl/shares.h"
 
 namespace morello {
 namespace {
@@ -47,7 +48,7 @@ class Grower {
     const std::vector<Child> parts = children(p_, spec, impl);
     if (Loop* n = std::get_if<Loop>(&impl.node)) {
       for (const Child& part : parts) {
-        const bool peeled = c_.dims[n->dim].reduction && !part.spec.accumulate;
+        const bool peeled = c_.dims[n->dim].reduction && !n->parallel && !part.spec.accumulate;
         f(part, part.spec.extent[n->dim] < n->tile ? n->rest : peeled ? n->first : n->body);
       }
     } else if (Move* n = std::get_if<Move>(&impl.node)) {
@@ -72,7 +73,11 @@ class Grower {
     });
     if (!complete) return nullptr;
     if (const Loop* n = std::get_if<Loop>(&impl.node)) {
-      ++kinds_[n->parallel ? "parallel" : c_.dims[n->dim].reduction ? "split" : "loop"];
+      const bool reduction = c_.dims[n->dim].reduction;
+      if (n->parallel && n->threads > 1) ++kinds_["parallel twice"];
+      ++kinds_[n->parallel ? reduction ? "parallel split" : "parallel"
+               : reduction ? "split"
+                           : "loop"];
       if (n->rest) ++kinds_["rest"];
     } else if (const Move* n = std::get_if<Move>(&impl.node)) {
       ++kinds_[n->copy ? n->operand == c_.inputs() ? "copy out" : "copy in" : "view"];
@@ -96,7 +101,8 @@ class Grower {
         n.tile = random_.between(1, std::max<i64>(1, spec.extent[n.dim] - 1));
         const i64 quantum = p_.family.quantum[n.dim];
         if (random_.one_in(2)) n.tile = std::max<i64>(1, n.tile / quantum) * quantum;
-        n.parallel = spec.threads > 1 && random_.one_in(2);
+        n.parallel = spec.threads > 1 && (in_region(p_, spec) || !random_.one_in(3));
+        if (n.parallel) n.threads = static_cast<int>(random_.between(1, spec.threads - 1));
         return {n};
       }
     }
@@ -108,6 +114,7 @@ class Grower {
       Loop n;
       n.dim = d;
       n.tile = p_.family.quantum[d];
+      n.parallel = spec.threads > 1;
       return legal(spec, {n});
     }
     for (int o = 0; o < c_.inputs(); ++o) {
@@ -157,12 +164,12 @@ TEST_CASE("random legal programs") {
     for (const Isa* isa : isa_table())
       for (Family& f : families(c, *isa)) all.push_back(std::move(f));
     REQUIRE(!all.empty());
-    for (int seed = 0; seed < 60; ++seed) {
+    for (int seed = 0; seed < 80; ++seed) {
       CAPTURE(text);
       CAPTURE(seed);
       Random random(seed);
       Problem p{&c, nullptr, all[random.below(static_cast<i64>(all.size()))],
-                static_cast<int>(random.between(1, 3))};
+                static_cast<int>(random.between(1, 5))};
       CAPTURE(p.family.str(c));
       ImplPtr impl;
       for (int attempt = 0; attempt < 10 && !impl; ++attempt)
@@ -178,8 +185,9 @@ TEST_CASE("random legal programs") {
   }
   MESSAGE(programs, " programs");
   CHECK(programs > 1000);
-  for (const char* kind :
-       {"call", "loop", "split", "parallel", "rest", "view", "copy in", "copy out", "block"}) {
+  for (const std::string kind :
+       {"call", "loop", "split", "parallel", "parallel twice", "parallel split", "rest", "view",
+        "copy in", "copy out", "block"}) {
     CAPTURE(kind);
     CHECK(kinds[kind] > 100);
   }

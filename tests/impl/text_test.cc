@@ -35,6 +35,12 @@ constexpr std::string_view kPrograms[] = {
     "      fill\n"
     "      loop m by 1\n"
     "        call\n",
+    "parallel split k by 10 leaving 2\n"
+    "  body\n"
+    "    parallel m by 7\n"
+    "      call\n"
+    "  rest 9\n"
+    "    call\n",
 };
 
 TEST_CASE("what prints parses") {
@@ -66,6 +72,7 @@ Loop random_loop(Random& random, const Computation& c, const Extents& extent, in
   n.dim = static_cast<int>(random.below(3));
   n.tile = random.between(1, 9);
   n.parallel = random.one_in(3);
+  if (n.parallel && random.one_in(2)) n.threads = static_cast<int>(random.between(2, 9));
   Extents tile = extent;
   tile[n.dim] = n.tile;
   n.body = random_impl(random, c, tile, depth);
@@ -166,6 +173,21 @@ constexpr ErrorRow kErrors[] = {
      "<impl>:1:1: error: k is a reduction dim: write `split k by ...`\n  loop k by 4\n  ^~~~\n"},
     {"split n by 4\n  call",
      "<impl>:1:1: error: n is a parallel dim: write `loop n by ...`\n  split n by 4\n  ^~~~~\n"},
+    {"parallel k by 4\n  call",
+     "<impl>:1:1: error: k is a reduction dim: write `parallel split k by ...`\n"
+     "  parallel k by 4\n  ^~~~~~~~\n"},
+    {"parallel split n by 4\n  call",
+     "<impl>:1:1: error: n is a parallel dim: write `parallel n by ...`\n"
+     "  parallel split n by 4\n  ^~~~~~~~\n"},
+    {"parallel n by 4 leaving\n  call",
+     "<impl>:1:24: error: expected a number of threads\n"
+     "  parallel n by 4 leaving\n                         ^\n"},
+    {"parallel n by 4 leaving 99999999999\n  call",
+     "<impl>:1:25: error: too many threads\n"
+     "  parallel n by 4 leaving 99999999999\n                          ^~~~~~~~~~~\n"},
+    {"loop n by 4 leaving 2\n  call",
+     "<impl>:1:13: error: unexpected `leaving`\n"
+     "  loop n by 4 leaving 2\n              ^~~~~~~\n"},
     {"loop n by 16",
      "<impl>:1:1: error: `loop` needs a child, indented below it\n  loop n by 16\n  ^~~~\n"},
     {"loop n by 16\ncall",

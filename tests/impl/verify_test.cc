@@ -55,8 +55,6 @@ constexpr Row kMatmulRows[] = {
      "parallel m by 3: there is one thread here"},
     {"m=6 n=16 k=20 a@mem b@mem out@mem threads=2", "parallel m by 3\n  parallel n by 8\n    call",
      "parallel n by 8: there is one thread here"},
-    {"m=6 n=16 k=20 a@mem b@mem out@mem acc threads=2", "parallel k by 10\n  call",
-     "parallel k by 10: k is a reduction: its steps depend on each other"},
     {"m=6 n=32 k=20 a@mem b@L1 packed out@mem nearest=L1", "loop n by 16\n  call", ""},
     {"m=6 n=32 k=20 a@mem b@L1 packed out@mem nearest=L1", "loop n by 8\n  call",
      "loop n by 8: the tile is no multiple of the blocks of 16 in b"},
@@ -115,6 +113,46 @@ TEST_CASE("matmul") {
   const auto f = test::fixture(kMatmul, k6x16, 4);
   for (const Row& row : kMatmulRows) check(f, row);
 }
+
+// For a kernel with four threads.
+constexpr Row kThreadRows[] = {
+    {"m=7 n=37 k=19 a@mem b@mem out@mem threads=4",
+     "parallel m by 6 leaving 2\n  body\n    parallel n by 32\n      body\n        loop n by 16\n"
+     "          call\n      rest 5\n        call\n  rest 1\n    parallel n by 32\n      body\n"
+     "        loop n by 16\n          call\n      rest 5\n        call",
+     ""},
+    {"m=6 n=32 k=19 a@mem b@mem out@mem threads=4",
+     "parallel m by 3 leaving 2\n  parallel n by 16\n    call", ""},
+    {"m=6 n=32 k=19 a@mem b@mem out@mem threads=4",
+     "parallel m by 3 leaving 2\n  hole m=3 n=32 k=19 a@mem b@mem out@mem threads=2", ""},
+    {"m=6 n=32 k=19 a@mem b@mem out@mem threads=4",
+     "parallel m by 3 leaving 2\n  loop n by 16\n    parallel n by 8\n      call",
+     "loop n by 16: directly inside a parallel loop that leaves 2 threads stands another"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem threads=4", "parallel m by 3 leaving 2\n  call",
+     "call: directly inside a parallel loop that leaves 2 threads stands another"},
+    {"m=6 n=32 k=19 a@mem b@mem out@mem threads=4",
+     "parallel m by 3 leaving 4\n  parallel n by 16\n    call",
+     "parallel m by 3 leaving 4: leaves 1 to 3 threads to its steps"},
+    {"m=7 n=37 k=20 a@mem b@mem out@L2 packed threads=4",
+     "parallel split k by 10\n  hole m=7 n=37 k=10 a@mem b@mem out@L2 packed", ""},
+    {"m=7 n=37 k=20 a@mem b@mem out@mem threads=4",
+     "parallel split k by 10 leaving 2\n  parallel n by 37\n    call",
+     "parallel n by 37: the tile must be at least 1 and less than the extent 37"},
+    {"m=7 n=37 k=20 a@mem b@mem out@mem threads=4",
+     "parallel split k by 10\n  first\n    call\n  body\n    call",
+     "parallel split k by 10: needs no `first`: 2 steps of 10 leave 0"},
+    {"m=7 n=37 k=20 a@mem b@mem out@mem acc threads=4", "parallel split k by 10\n  call",
+     "parallel split k by 10: the output has a value already, and no share begins with it"},
+    {"m=7 n=32 k=20 a@mem b@mem out@mem threads=4", "parallel split k by 10\n  call",
+     "parallel split k by 10: a share has a copy of all of out: loops over n come inside"},
+    {"m=7 n=37 k=20 a@mem b@mem out@mem threads=4",
+     "parallel m by 6 leaving 2\n  body\n    parallel split k by 10\n      call\n"
+     "  rest 1\n    parallel split k by 10\n      call",
+     "parallel split k by 10: the shares of k are added when the region is over: its loop is the "
+     "first"},
+    {"m=7 n=37 k=20 a@mem b@mem out@mem", "parallel split k by 10\n  call",
+     "parallel split k by 10: there is one thread here"},
+};
 
 struct OtherRow {
   std::string_view kernel, family;
@@ -185,6 +223,11 @@ constexpr OtherRow kOtherRows[] = {
      {"m=6 n=16 k=20 a@mem b@mem out@mem acc", "copy out to L1\n  call",
       "copy out to L1: out is bf16 here and sums are f32: only a copy of it accumulates"}},
 
+    {"(a: bf16[7,19], b: bf16[19,37]): bf16 = matmul(a, b)",
+     "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_bf16x8 b=load_bf16x8",
+     {"m=7 n=37 k=20 a@mem b@mem out@mem threads=2", "parallel split k by 10\n  call",
+      "parallel split k by 10: out is bf16 here and sums are f32: only copies of it are added"}},
+
     // Without a sum there is nothing to add to.
     {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
      "add_f32x8",
@@ -194,6 +237,11 @@ constexpr OtherRow kOtherRows[] = {
      "add_f32x8",
      {"i=8 x@mem y@mem out@mem acc", "call", "call: only a sum accumulates"}},
 };
+
+TEST_CASE("threads") {
+  const auto f = test::fixture(kMatmul, k6x16, 4);
+  for (const Row& row : kThreadRows) check(f, row);
+}
 
 TEST_CASE("other kernels") {
   for (const OtherRow& other : kOtherRows) {
@@ -211,6 +259,8 @@ TEST_CASE("damaged programs and families") {
   CHECK(why({Loop{.dim = 0, .tile = 0}}) ==
         "loop m by 0: the tile must be at least 1 and less than the extent 6");
   CHECK(why({Loop{.dim = 0, .tile = 3}}) == "loop m by 3: lacks `body`: 2 steps of 3 leave 0");
+  CHECK(why({Loop{.dim = 0, .tile = 3, .threads = 2}}) ==
+        "loop m by 3 leaving 2: only a parallel loop leaves threads");
   CHECK(why({Block{{nullptr, nullptr}}}) == "block: the parts are `fill` and what adds to it");
   CHECK(why({Call{Call::Kind::kLeaf, 0, 0}}) ==
         "call ahead a 0: the distance of a prefetch is at least one byte");

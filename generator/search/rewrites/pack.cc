@@ -7,12 +7,23 @@
 // is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
 // blocked); packing a plain f32 tile of it would only cost.
 
+#include "impl/shares.h"
 #include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
 
+// The one copy made before threads divide the work: the shares of a reduction need an output that
+// holds sums.
+static bool sums_in_copy(const Space& space, const Spec& spec) {
+  if (in_region(space.problem(), spec) || space.accumulates(spec)) return false;
+  for (int d = 0; d < space.dims(); ++d)
+    if (space.divides_reduction(d, spec.threads)) return true;
+  return false;
+}
+
 static bool wanted(const Space& space, const Spec& spec, int o) {
   if (spec.place[o].packed || space.family().packed[o].digits.empty()) return false;
+  if (spec.threads > 1) return o + 1 == space.operands() && sums_in_copy(space, spec);
   if (o + 1 < space.operands()) return true;
   Spec direct = spec;
   direct.accumulate = true;
@@ -22,7 +33,6 @@ static bool wanted(const Space& space, const Spec& spec, int o) {
 }
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
-  if (spec.threads > 1) return;
   for (int o = 0; o < space.operands(); ++o) {
     if (!wanted(space, spec, o)) continue;
     const i64 bytes = space.problem().packed_bytes(o, spec.extent);

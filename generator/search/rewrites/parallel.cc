@@ -1,27 +1,30 @@
-// Parallel tile: divide one parallel dimension among the threads.
+// Parallel tile: divide a parallel dimension among the threads.
 //
-//   Spec(d: e, threads T)  =>  parallel d by t { Spec(d: t) } rest { Spec(d: e % t) }
-//                   cost = ceil(steps / T) * body + start and end of the region
+//   Spec(d: e, threads T)  =>  parallel d by t leaving T/p { Spec(d: t, threads T/p) } rest { ... }
+//                   cost = ceil(steps / p) * body + start and end of the region
 //
-// Shares are equal up to the quantum: T of them, or twice as many where that balances a ragged end
-// better. The remainder runs on some thread beside a full share and is never longer, so
-// it costs nothing of its own.
+// p shares, equal up to the quantum, for p = T, for 2T where that balances a ragged end better, and
+// for the divisors of T in between: then the threads that are left divide another dimension, whose
+// steps are tasks of the same region, so only the outer loop pays for starting it. Two dimensions
+// at most. The remainder runs on some thread beside a full share and is never longer, so it costs
+// nothing of its own.
 
+#include "impl/shares.h"
 #include "search/rewrite.h"
 
 namespace morello::rewrites {
 
-static i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
-
-static void propose(const Space& space, const Spec& spec, int d, i64 tile, Emit emit) {
+static void propose(const Space& space, const Spec& spec, int d, i64 tile, Share share, Emit emit) {
   const i64 extent = spec.extent[d];
   Candidate c;
-  c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-  c.cost.base = Cost::milli(space.machine().parallel_millicycles);
+  c.decision = {.subject = static_cast<std::int16_t>(d), .detail = share.leaving, .value = tile};
+  if (!in_region(space.problem(), spec)) c.cost.base = space.region_start();
   Spec child = spec;
-  child.threads = 1;
+  child.threads = share.leaving;
   child.extent[d] = tile;
-  c.add(child, ceil_div(ceil_div(extent, tile), spec.threads));
+  const i64 steps = (extent + tile - 1) / tile;
+  const i64 at_once = spec.threads / share.leaving;
+  c.add(child, (steps + at_once - 1) / at_once);
   if (extent % tile > 0) {
     child.extent[d] = extent % tile;
     c.add(child, 0);
@@ -32,21 +35,25 @@ static void propose(const Space& space, const Spec& spec, int d, i64 tile, Emit 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads <= 1) return;
   for (int d = 0; d < space.dims(); ++d) {
-    if (space.computation().dims[d].reduction) continue;
-    const i64 quantum = space.family().quantum[d];
+    const Dim& dim = space.computation().dims[d];
+    if (dim.reduction || spec.extent[d] < dim.extent) continue;
     i64 last = 0;
-    for (i64 shares : {spec.threads, 2 * spec.threads}) {
-      const i64 tile = ceil_div(ceil_div(spec.extent[d], shares), quantum) * quantum;
-      if (tile == last || tile >= spec.extent[d]) continue;
+    for (const Share& share : space.shares(spec)) {
+      const i64 tile = space.share_tile(d, share.count);
+      if (tile >= spec.extent[d] || (tile == last && share.leaving == 1)) continue;
       last = tile;
-      if (space.steps_whole_blocks(spec, d, tile)) propose(space, spec, d, tile, emit);
+      if (space.steps_whole_blocks(spec, d, tile)) propose(space, spec, d, tile, share, emit);
     }
   }
 }
 
 static ImplPtr build(const Space&, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
-  Loop loop{.dim = d.subject, .tile = d.value, .parallel = true, .body = children[0]};
+  Loop loop{.dim = d.subject,
+            .tile = d.value,
+            .parallel = true,
+            .threads = d.detail,
+            .body = children[0]};
   if (spec.extent[loop.dim] % loop.tile > 0) loop.rest = children[1];
   return make_impl(loop);
 }

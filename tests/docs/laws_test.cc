@@ -83,7 +83,7 @@ TEST_CASE("children are smaller, weights not negative, candidates the same each 
     const std::vector<Family> all = families(k->computation, *find_isa("avx2"));
     REQUIRE(!all.empty());
     for (const size_t f : {size_t{0}, all.size() / 2})
-      for (const int threads : {1, 2}) {
+      for (const int threads : {1, 2, 4}) {
         const Space space({&k->computation, &*machine, all[f], threads});
         std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
         check_below(space, space.problem().root(), seen, tally);

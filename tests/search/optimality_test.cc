@@ -24,7 +24,10 @@ constexpr const char* kForms[] = {
     "(x: f32[{0},{1}] col): bf16 = convert(x)",
     "(x: f32[{0},{2}]): f32 = reduce_sum(x, axis=1)",
     "(x: i8[{0},{1},{2}]): i32 = reduce_sum(x, axis=1)",
+    "(a: f32[1,1{2}{2}], b: f32[1{2}{2},{0}]): f32 = matmul(a, b)",
+    "(a: bf16[1,1{2}{2}], b: bf16[1{2}{2},1]): bf16 = matmul(a, b)",
 };
+constexpr int kThreads[] = {1, 4, 1, 2, 6};
 constexpr i64 kSizes[][3] = {{1, 1, 1}, {2, 3, 2}, {3, 1, 9}, {1, 9, 17}, {2, 17, 3}, {3, 8, 18}};
 
 std::vector<std::vector<double>> small_integers(const Computation& c) {
@@ -43,7 +46,7 @@ std::vector<std::vector<double>> small_integers(const Computation& c) {
 
 struct Tally {
   int specs = 0, spaces = 0;
-  size_t programs = 0;
+  size_t programs = 0, twice = 0, shares = 0;  // with loops in loops, reductions in parallel
 };
 
 // Whether the space could be enumerated.
@@ -61,6 +64,9 @@ bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, i
   Cost least = Cost::infinite();
   for (const Program& p : programs) {
     least = std::min(least, p.cost);
+    const std::string text = print(space.problem(), *p.impl);
+    tally.twice += text.find(" leaving ") != std::string::npos;
+    tally.shares += text.find("parallel split ") != std::string::npos;
     REQUIRE(verify(space.problem(), root, *p.impl) == "");
     REQUIRE(interpret(space.problem(), *p.impl, inputs) == want);
   }
@@ -73,7 +79,7 @@ bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, i
 }
 
 // Families at both ends and in the middle of the list, on a machine with room and on one whose
-// limits bind, with one thread and with two.
+// limits bind, with one thread and with some.
 void check_spec(const KernelSpec& k, int turn, Tally& tally) {
   bool any = false;
   for (const char* isa : {"scalar", "avx2"}) {
@@ -82,7 +88,7 @@ void check_spec(const KernelSpec& k, int turn, Tally& tally) {
     for (const Family* f : {&all.front(), &all[all.size() / 2], &all.back()}) {
       CAPTURE(f->str(k.computation));
       const Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
-      any |= check_space(k, machine, *f, turn % 3 == 0 ? 2 : 1, tally);
+      any |= check_space(k, machine, *f, kThreads[turn % std::size(kThreads)], tally);
     }
   }
   tally.specs += any;
@@ -97,8 +103,12 @@ TEST_CASE("the search finds the least cost of all programs, and all programs are
       CAPTURE(text);
       check_spec(spec(text), turn++, tally);
     }
-  MESSAGE("specs with every program seen: " << tally.specs << ", spaces: " << tally.spaces
-                                            << ", programs interpreted: " << tally.programs);
+  MESSAGE("specs with every program seen: "
+          << tally.specs << ", spaces: " << tally.spaces << ", programs interpreted: "
+          << tally.programs << ", with parallel loops in parallel loops: " << tally.twice
+          << ", with shares of a reduction: " << tally.shares);
+  CHECK(tally.twice >= 50);
+  CHECK(tally.shares >= 50);
   CHECK(tally.specs >= 50);
 }
 

@@ -49,6 +49,11 @@ void summing(Spec& s) {
   s.accumulate = true;
 }
 void threaded(Spec& s) { s.threads = 2; }
+// As the steps of `parallel m by 6 leaving 2` are, with four threads.
+void inside(Spec& s) {
+  s.threads = 2;
+  s.extent[0] = 6;
+}
 void as_is(Spec&) {}
 
 TEST_CASE("rewrites propose what their headers say") {
@@ -101,7 +106,11 @@ TEST_CASE("rewrites propose what their headers say") {
        "parallel n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=14 n=8 k=600 "
        "a@L2 "
        "b@L2 out@L2 nearest=L2\n"},
+      {"parallel_split", threaded,
+       "parallel split k by 300 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2 nearest=L2\n"},
+      {"parallel_split", as_is, ""},
       {"tile", threaded, ""},
+      {"pack", threaded, ""},
       {"pack", small,
        "copy a to L2 | 1 x m=6 n=16 k=64 a@L2 packed b@L2 out@L2 nearest=L2 | 1536 bytes of L2\n"
        "copy a to L1 | 1 x m=6 n=16 k=64 a@L1 packed b@L2 out@L2 nearest=L1 | 1536 bytes of L1\n"
@@ -112,6 +121,70 @@ TEST_CASE("rewrites propose what their headers say") {
     Spec s = base;
     row.change(s);
     CAPTURE(row.rewrite);
+    CHECK(proposals(space, s, row.rewrite) == row.want);
+  }
+}
+
+struct ThreadRow {
+  std::string_view kernel, family, rewrite;
+  int threads;
+  void (*change)(Spec&);
+  std::string_view want;
+};
+
+constexpr std::string_view kNarrow = "(a: bf16[1,640], b: bf16[640,8]): bf16 = matmul(a, b)";
+constexpr std::string_view kNarrowFamily =
+    "fma_f32x8 lane=n quantum=n:8 a=broadcast_bf16x8 b=load_bf16x8 out=store_bf16x8";
+
+const ThreadRow kThreadRows[] = {
+    {kMatmul, kFamily, "parallel", 4, as_is,
+     "parallel m by 6 | 1 x m=6 n=40 k=600 a@L2 b@L2 out@L2 | 0 x m=2 n=40 k=600 a@L2 b@L2 out@L2\n"
+     "parallel m by 12 leaving 2 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 threads=2 | 0 x m=2 n=40 "
+     "k=600 a@L2 b@L2 out@L2 threads=2\n"
+     "parallel n by 16 | 1 x m=14 n=16 k=600 a@L2 b@L2 out@L2 | 0 x m=14 n=8 k=600 a@L2 b@L2 "
+     "out@L2\n"
+     "parallel n by 32 leaving 2 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 threads=2 | 0 x m=14 n=8 "
+     "k=600 a@L2 b@L2 out@L2 threads=2\n"},
+    // Only dims that are still whole, and all that is left of the threads.
+    {kMatmul, kFamily, "parallel", 4, inside,
+     "parallel n by 32 | 1 x m=6 n=32 k=600 a@L2 b@L2 out@L2 | 0 x m=6 n=8 k=600 a@L2 b@L2 out@L2\n"
+     "parallel n by 16 | 2 x m=6 n=16 k=600 a@L2 b@L2 out@L2 | 0 x m=6 n=8 k=600 a@L2 b@L2 "
+     "out@L2\n"},
+    {kMatmul, kFamily, "parallel_split", 4, as_is,
+     "parallel split k by 150 | 1 x m=14 n=40 k=150 a@L2 b@L2 out@L2\n"
+     "parallel split k by 300 leaving 2 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2 threads=2\n"},
+    {kMatmul, kFamily, "parallel_split", 4, inside, ""},
+    // 14 * 560 elements of copies are a quarter of the inputs, 15 are more.
+    {kMatmul, kFamily, "parallel_split", 14, as_is,
+     "parallel split k by 43 | 1 x m=14 n=40 k=43 a@L2 b@L2 out@L2 | 0 x m=14 n=40 k=41 a@L2 b@L2 "
+     "out@L2\n"
+     "parallel split k by 300 leaving 7 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2 threads=7\n"
+     "parallel split k by 86 leaving 2 | 1 x m=14 n=40 k=86 a@L2 b@L2 out@L2 threads=2 | 0 x m=14 "
+     "n=40 k=84 a@L2 b@L2 out@L2 threads=2\n"},
+    {kMatmul, kFamily, "parallel_split", 17, as_is, ""},
+    // A narrow output holds no sums: copied first.
+    {kNarrow, kNarrowFamily, "parallel_split", 2, as_is, ""},
+    {kNarrow, kNarrowFamily, "pack", 2, as_is,
+     "copy out to L2 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L2 packed threads=2 nearest=L2 | 32 bytes "
+     "of "
+     "L2\n"
+     "copy out to L1 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L1 packed threads=2 nearest=L1 | 32 bytes "
+     "of "
+     "L1\n"},
+};
+
+TEST_CASE("rewrites for threads") {
+  for (const ThreadRow& row : kThreadRows) {
+    CAPTURE(row.rewrite);
+    CAPTURE(row.threads);
+    const KernelSpec k = spec(row.kernel);
+    const Machine machine = toy_machine(4096, 65536);
+    Family storage;
+    const Space space(
+        {&k.computation, &machine, family(k.computation, row.family, storage), row.threads});
+    Spec s = space.problem().root();
+    s.place.fill({kL2, false});
+    row.change(s);
     CHECK(proposals(space, s, row.rewrite) == row.want);
   }
 }

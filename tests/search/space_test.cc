@@ -33,6 +33,7 @@ constexpr std::string_view kSpecs[] = {
     "(a: u8[2,5,18], b: i8[2,18,9]): i32 = matmul(a, b)",
     "(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
     "(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
+    "(a: bf16[1,300], b: bf16[300,1]): bf16 = matmul(a, b)",
 };
 
 TEST_CASE("keys are a bijection") {
@@ -43,7 +44,7 @@ TEST_CASE("keys are a bijection") {
     const Machine machine = toy_machine();
     const std::vector<Family> all = families(k.computation, *find_isa("avx2"));
     REQUIRE(!all.empty());
-    for (int threads : {1, 3}) {
+    for (int threads : {1, 3, 6}) {
       const Space space({&k.computation, &machine, all.front(), threads});
       std::map<Id, Spec> seen;
       collect(space, space.problem().root(), seen);
@@ -65,7 +66,7 @@ TEST_CASE("no program is cheaper than the family's bound") {
     const KernelSpec k = spec(text);
     const Machine machine = toy_machine();
     for (const Family& f : families(k.computation, *find_isa("avx2")))
-      for (int threads : {1, 2}) {
+      for (int threads : {1, 2, 4, 6}) {
         const Space space({&k.computation, &machine, f, threads});
         Solver solver(space, 0);
         const Cost best = solver.solve(space.problem().root(), space.capacity()).cost;

@@ -37,6 +37,9 @@ class Batch {
     return kernels_[kernel].code.variants[i];
   }
 
+  // Of the kernel added last.
+  const std::vector<Variant>& variants() const { return kernels_.back().code.variants; }
+
   // Emits several headers and a program that includes all of them; compiles and runs it. Returns ""
   // or everything that is known of the failures. `arguments`: see run_subjects().
   std::string check(const Toolchain& toolchain, const std::string& arguments);

@@ -166,7 +166,7 @@ const Wrong kWrong[] = {
        matmul(c);
        if (c.pool.run != nullptr) out(c)[0] = std::nextafter(out(c)[0], 1e9f);
      },
-     "pool of 2: other bytes than before"},
+     "pool of 1: other bytes than before"},
     {"depends on the address",
      [](const Call& c) {
        matmul(c);

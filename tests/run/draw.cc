@@ -56,6 +56,14 @@ class Artist {
     return s;
   }
 
+  // Few outputs and a long sum: for more than one thread, the sum has to be divided.
+  std::vector<i64> tall() {
+    const std::vector<i64> s = {pick(random_, 1, 5), pick(random_, 1, 9),
+                                pick(random_, 1, 40) * size()};
+    for (const i64 extent : s) work_ *= extent;
+    return s;
+  }
+
   std::string name() {
     const std::string one = any(names_);
     std::erase(names_, one);
@@ -79,7 +87,7 @@ class Artist {
     std::vector<i64> batch;
     for (i64 more = pick(random_, -2, 2); more > 0; --more) batch.push_back(pick(random_, 1, 4));
     for (const i64 b : batch) work_ *= b;
-    const std::vector<i64> mnk = shape(3, 3);
+    const std::vector<i64> mnk = one_in(4) ? tall() : shape(3, 3);
     const auto with = [&](i64 rows, i64 columns, size_t batch_rank) {
       std::vector<i64> s(batch.end() - static_cast<std::ptrdiff_t>(batch_rank), batch.end());
       s.insert(s.end(), {rows, columns});
@@ -146,7 +154,7 @@ Drawn draw(Random& random, const std::string& name) {
   Artist artist(random);
   Drawn d;
   d.spec = name + artist.kernel();
-  d.threads = static_cast<int>(pick(random, 1, 4));
+  d.threads = static_cast<int>(pick(random, 1, 6));
   d.isas = artist.one_in(10) ? "scalar" : artist.one_in(10) ? "avx2" : "avx2,scalar";
   return d;
 }

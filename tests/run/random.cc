@@ -33,6 +33,16 @@ struct Args {
 struct Totals {
   std::atomic<i64> search_milliseconds{0}, longest{0};
   std::atomic<int> passed_over{0}, failed{0};
+  // Programs with parallel loops, with such in such, with shares of a reduction.
+  std::atomic<int> parallel{0}, nested{0}, shares{0};
+  void count(const std::vector<Variant>& variants) {
+    for (const Variant& v : variants) {
+      const std::string text = print(v.problem, *v.impl);
+      parallel += text.find("parallel ") != std::string::npos;
+      nested += text.find(" leaving ") != std::string::npos;
+      shares += text.find("parallel split ") != std::string::npos;
+    }
+  }
 };
 
 // Draws and searches. A kernel whose search takes long is passed over: its turn is in shapes_test.
@@ -49,6 +59,7 @@ std::string fill(Batch& batch, int first, int size, Random& random, const Machin
     }
     if (!problem.empty()) return problem;
     ++i;
+    totals.count(batch.variants());
     const auto milliseconds = static_cast<i64>(batch.search_seconds() * 1000);
     totals.search_milliseconds += milliseconds;
     i64 longest = totals.longest;
@@ -100,6 +111,8 @@ int run_random(const Args& a) {
   fmt::print("{} of {} batches failed; search: {:.1f} s CPU, longest {:.1f} s, {} passed over\n",
              totals.failed.load(), batches, static_cast<double>(totals.search_milliseconds) / 1000,
              static_cast<double>(totals.longest) / 1000, totals.passed_over.load());
+  fmt::print("programs with parallel loops: {}, in one another: {}, with shares of a sum: {}\n",
+             totals.parallel.load(), totals.nested.load(), totals.shares.load());
   return totals.failed == 0 ? 0 : 1;
 }
 

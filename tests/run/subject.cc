@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "morello/thread_pool.h"
@@ -130,14 +131,14 @@ class Check {
     return s_.op == Op::reduce_sum ? 2 * t.shape[s_.axis] : 3;
   }
 
-  // Without a pool and with one. The bytes must be the same() as in every other run of this
-  // variant.
+  // Without a pool, and with pools of one thread up to more than there are tasks. The bytes must be
+  // the same() as in every other run of this variant.
   std::string variant(const Variant& v, bool at_end, Bytes& first) {
-    for (const int threads : {1, 2}) {
-      if (threads > 1 && !s_.threaded) continue;
-      std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s%s", s_.name,
-                    kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
-                    v.isa == nullptr ? "the chosen one" : v.isa, threads > 1 ? ", pool of 2" : "");
+    for (const int threads : {0, 1, 2, 3, 16}) {
+      if (threads > 0 && !s_.threaded) continue;
+      std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s, pool of %d",
+                    s_.name, kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
+                    v.isa == nullptr ? "the chosen one" : v.isa, threads);
       Bytes out;
       std::string problem = once(v, threads, at_end, out);
       if (problem.empty() && !first.empty() && !same(s_.result.type, out, first))
@@ -168,7 +169,7 @@ class Check {
     Guarded& result = buffer(output_bytes_);
     call.output = result.data();
     if (s_.workspace_bytes > 0) call.workspace = buffer(s_.workspace_bytes).data();
-    if (threads > 1) call.pool = pool(threads);
+    if (threads > 0) call.pool = pool(threads);
     v.run(call);
     out = result.copy();
     for (const auto& b : buffers)
@@ -177,8 +178,8 @@ class Check {
   }
 
   static ThreadPool& pool(int threads) {
-    static ThreadPool one(threads);
-    return one;
+    static std::map<int, ThreadPool> pools;
+    return pools.try_emplace(threads, threads).first->second;
   }
 
   const Subject& s_;

@@ -27,8 +27,9 @@ constexpr i64 kPage = 4096;
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
 constexpr i64 kInputsPerCopies = 4;
-// Adding an element of a copy, in millicycles.
-constexpr i64 kAddCopyMilli = 250;
+// Adding an element of a copy, in millicycles: 0.14 to 0.18 cycles measured on what GCC 12 and
+// Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
+constexpr i64 kAddCopyMilli = 150;
 
 i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 

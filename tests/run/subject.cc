@@ -136,9 +136,10 @@ class Check {
   std::string variant(const Variant& v, bool at_end, Bytes& first) {
     for (const int threads : {0, 1, 2, 3, 16}) {
       if (threads > 0 && !s_.threaded) continue;
-      std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s, pool of %d",
-                    s_.name, kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
-                    v.isa == nullptr ? "the chosen one" : v.isa, threads);
+      const std::string with = threads > 0 ? ", pool of " + std::to_string(threads) : "";
+      std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s%s", s_.name,
+                    kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
+                    v.isa == nullptr ? "the chosen one" : v.isa, with.c_str());
       Bytes out;
       std::string problem = once(v, threads, at_end, out);
       if (problem.empty() && !first.empty() && !same(s_.result.type, out, first))

@@ -68,6 +68,47 @@ class Pieces {
   std::size_t size_ = 0;
 };
 
+// A bounding box in a lattice, row by row, the last coordinate fastest.
+template <int kDims>
+struct Frame {
+  using Point = std::array<std::uint16_t, kDims>;
+  Point origin{}, span{};  // least coordinates, and greatest less least
+  // Cells, or more than any page may have.
+  std::uint64_t volume() const {
+    std::uint64_t cells = 1;
+    for (std::uint64_t s : span)
+      if (cells < std::uint64_t{1} << 40) cells *= s + 1;
+    return cells;
+  }
+  // Position of a point, row by row, or false if it lies outside.
+  bool locate(const Point& point, std::size_t& index) const {
+    std::size_t at = 0;
+    int outside = 0;
+    for (int d = 0; d < kDims; ++d) {
+      const std::uint32_t step = std::uint32_t{point[d]} - origin[d];
+      outside |= int{step > span[d]};
+      at = at * (span[d] + std::size_t{1}) + step;
+    }
+    index = at;
+    return outside == 0;
+  }
+  // f(point) for all, in order.
+  template <typename F>
+  void visit(F&& f) const {
+    Point at = origin;
+    for (;;) {
+      f(std::as_const(at));
+      int d = kDims - 1;
+      while (d >= 0 && at[d] - origin[d] == span[d]) {
+        at[d] = origin[d];
+        --d;
+      }
+      if (d < 0) return;
+      ++at[d];
+    }
+  }
+};
+
 template <int kDims, int kLimits>
 class SpatialMap {
  public:
@@ -150,6 +191,16 @@ class SpatialMap {
            directory_.capacity() * sizeof(Slot) + interned_.capacity() * sizeof(std::uint32_t);
   }
 
+  // Well mixed in all bits.
+  static std::uint64_t hash(const PageKey& key) {
+    static constexpr std::uint64_t kOdd[] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F,
+                                             0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
+                                             0xFF51AFD7ED558CCD, 0xD6E8FEB86659FD93};
+    std::uint64_t h = 0;
+    for (std::size_t i = 0; i < key.size(); ++i) h += (key[i] ^ key[i] >> 32) * kOdd[i];
+    return mix(h);
+  }
+
  private:
   // Limits as 4 bytes, in order: negative, 0, 1, ..., too large, unlimited, beyond unlimited.
   using Codes = std::array<std::uint32_t, kLimits>;
@@ -178,32 +229,10 @@ class SpatialMap {
     std::uint32_t tag = 0;   // of the hash, so that other pages are seldom looked at
     std::uint32_t page = 0;  // index + 1
   };
-  struct Frame {
-    Point origin{}, span{};  // least coordinates, and greatest less least
-    // Cells, or more than any page may have.
-    std::uint64_t volume() const {
-      std::uint64_t cells = 1;
-      for (std::uint64_t s : span)
-        if (cells < std::uint64_t{1} << 40) cells *= s + 1;
-      return cells;
-    }
-    // Position of a point, row by row, or false if it lies outside.
-    bool locate(const Point& point, std::size_t& index) const {
-      std::size_t at = 0;
-      int outside = 0;
-      for (int d = 0; d < kDims; ++d) {
-        const std::uint32_t step = std::uint32_t{point[d]} - origin[d];
-        outside |= int{step > span[d]};
-        at = at * (span[d] + std::size_t{1}) + step;
-      }
-      index = at;
-      return outside == 0;
-    }
-  };
   struct Page {
     std::unique_ptr<std::uint32_t[]> cells;
     std::unique_ptr<Point[]> points;  // of every cell, where slots > 0
-    Frame frame;                      // holds all points
+    Frame<kDims> frame;               // holds all points
     std::uint32_t count = 0;          // points
     std::uint32_t slots = 0;          // of the hash table; 0: dense
     PageKey key{};
@@ -308,14 +337,6 @@ class SpatialMap {
 
   // --- the directory ---
 
-  static std::uint64_t hash(const PageKey& key) {
-    static constexpr std::uint64_t kOdd[] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F,
-                                             0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
-                                             0xFF51AFD7ED558CCD, 0xD6E8FEB86659FD93};
-    std::uint64_t h = 0;
-    for (std::size_t i = 0; i < key.size(); ++i) h += (key[i] ^ key[i] >> 32) * kOdd[i];
-    return mix(h);
-  }
   static std::uint32_t tag_of(std::uint64_t h) { return static_cast<std::uint32_t>(h >> 32); }
 
   // Where it is, or should be.
@@ -380,25 +401,18 @@ class SpatialMap {
       return;
     }
     if (page.count == 0) return;
-    const auto& [origin, span] = page.frame;
-    Point at = origin;
-    for (std::size_t i = 0;; ++i) {
-      if (page.cells[i] != 0) f(at, page.cells[i]);
-      int d = kDims - 1;
-      while (d >= 0 && at[d] - origin[d] == span[d]) {
-        at[d] = origin[d];
-        --d;
-      }
-      if (d < 0) return;
-      ++at[d];
-    }
+    std::size_t i = 0;
+    page.frame.visit([&](const Point& p) {
+      if (page.cells[i] != 0) f(p, page.cells[i]);
+      ++i;
+    });
   }
 
   // The frame with a point in it; with some slack, an eighth of every span that grows, so that a
   // page that grows step by step is copied a bounded number of times.
-  static Frame around(const Page& page, const Point& point, int slack) {
+  static Frame<kDims> around(const Page& page, const Point& point, int slack) {
     if (page.count == 0) return {point, {}};
-    Frame frame;
+    Frame<kDims> frame;
     for (int d = 0; d < kDims; ++d) {
       int low = page.frame.origin[d];
       int high = low + page.frame.span[d];
@@ -423,12 +437,12 @@ class SpatialMap {
       if (page.cells[i] != 0) return page.cells[i];
     }
     // A hash table reconsiders only when it is full.
-    Frame frame = around(page, point, 0);
+    Frame<kDims> frame = around(page, point, 0);
     if (4 * (page.count + std::size_t{1}) <= 3 * std::size_t{page.slots}) {
       page.frame = frame;
     } else if (const std::uint64_t most = affordable(page.count + std::uint64_t{1});
                frame.volume() <= most) {
-      const Frame wide = around(page, point, 1);
+      const Frame<kDims> wide = around(page, point, 1);
       rebuild(page, wide.volume() <= most ? wide : frame, 0);
     } else {
       rebuild(page, frame, table_for(page.count));
@@ -456,7 +470,7 @@ class SpatialMap {
     return page.slots * (sizeof(std::uint32_t) + sizeof(Point)) + 2 * kMalloc;
   }
 
-  void rebuild(Page& page, const Frame& frame, std::uint32_t slots) {
+  void rebuild(Page& page, const Frame<kDims>& frame, std::uint32_t slots) {
     Page grown;
     grown.key = page.key;
     grown.frame = frame;

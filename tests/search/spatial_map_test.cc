@@ -3,23 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <random>
-#include <tuple>
 #include <utility>
+
+#include "search/random_boxes.h"
 
 namespace morello {
 namespace {
-
-constexpr std::int64_t kUnlimited = SpatialMap<1, 1>::kUnlimited;
-constexpr std::uint64_t kInfeasible = SpatialMap<1, 1>::kInfeasible;
-
-std::mt19937_64& random_bits() {
-  static std::mt19937_64 random(20261121);
-  return random;
-}
-std::int64_t number(std::int64_t n) {
-  return static_cast<std::int64_t>(random_bits()() % static_cast<std::uint64_t>(n));
-}
 
 // The same as plainly as possible: a sorted map of lists.
 template <int kDims, int kLimits>
@@ -90,50 +79,6 @@ class Plain {
   std::map<Place, std::vector<Content>> boxes_;
   size_t count_ = 0;
 };
-
-std::int64_t bytes() {
-  switch (number(12)) {
-    case 0:
-      return kUnlimited;
-    case 1:
-      return (std::int64_t{1} << 32) - 6 + number(8);  // where 4 bytes end
-    case 2:
-      return number(std::int64_t{1} << 40);
-    case 3:
-      return kUnlimited - 2 + number(5);
-    case 4:
-      return number(8) - 4;
-    case 5:
-      return 0;
-    default:
-      return 64 * number(20);
-  }
-}
-
-template <int kDims, int kLimits>
-typename SpatialMap<kDims, kLimits>::Content random_content(int decisions) {
-  typename SpatialMap<kDims, kLimits>::Content c;
-  switch (number(8)) {
-    case 0:
-      break;  // no implementation
-    case 1:
-      c.cost = (std::uint64_t{1} << 42) - 3 + static_cast<std::uint64_t>(number(5));
-      break;
-    case 2:
-      c.cost = std::uint64_t{1} << 60;
-      break;
-    case 3:
-      c.cost = kInfeasible - 1;
-      break;
-    default:
-      c.cost = static_cast<std::uint64_t>(number(100000));
-  }
-  for (int i = 0; i < kLimits; ++i)
-    std::tie(c.peak[i], c.limit[i]) = std::minmax({bytes(), bytes()});
-  if (c.cost == kInfeasible) c.peak = {};
-  c.decision = static_cast<std::uint64_t>(number(decisions)) * 0x100000001;
-  return c;
-}
 
 // Random boxes at points below `side`, in `pages` pages; every insert is followed by questions.
 template <int kDims, int kLimits>

@@ -55,8 +55,8 @@ void print_row(const KernelSpec& spec, int threads, const Isa& isa, const Machin
   // Counting is no part of the search, so it is not in its time.
   const double programs = log10_programs(Space(best->problem));
   fmt::print("{:>8.2f}{:>12}{:>13}{:>12}{:>9.1f}{:>10.1f}{:>13.4g}  {:<7}{:>2}  {}\n", seconds,
-             best->stats.specs, best->stats.candidates, best->stats.boxes,
-             static_cast<double>(best->stats.memo_bytes) / (1 << 20), programs,
+             best->stats.specs, best->stats.candidates, best->stats.memo.boxes,
+             static_cast<double>(best->stats.memo.bytes) / (1 << 20), programs,
              best->cost.as_cycles(), isa.name, threads, spec.str());
   std::fflush(stdout);
 }

@@ -57,7 +57,7 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
                                      [](const FamilyResult& r) { return r.skipped; });
   const auto tried = static_cast<std::ptrdiff_t>(f.best.families.size()) - skipped;
   const double compression =
-      s.boxes > 0 ? static_cast<double>(s.specs) / static_cast<double>(s.boxes) : 0;
+      s.memo.boxes > 0 ? static_cast<double>(s.specs) / static_cast<double>(s.memo.boxes) : 0;
   std::string out = "    {\n";
   const auto add = [&](std::string_view key, const std::string& value) {
     out += fmt::format("      \"{}\": {},\n", key, value);
@@ -70,8 +70,8 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
   add("specs", fmt::format("{}", s.specs));
   add("candidates", fmt::format("{}", s.candidates));
   add("memo_hits", fmt::format("{}", s.memo_hits));
-  add("boxes", fmt::format("{}", s.boxes));
-  add("memo_bytes", fmt::format("{}", s.memo_bytes));
+  add("boxes", fmt::format("{}", s.memo.boxes));
+  add("memo_bytes", fmt::format("{}", s.memo.bytes));
   add("compression", fmt::format("{:.3f}", compression));
   add("log10_programs", fmt::format("{:.2f}", log10_programs(Space(f.best.problem))));
   add("cost", fmt::format("{:.0f}", f.best.cost.as_cycles()));

@@ -9,7 +9,8 @@ namespace morello {
 
 using Clock = std::chrono::steady_clock;
 
-Progress::Progress(std::string title, bool wanted) : title_(std::move(title)) {
+Progress::Progress(std::string title, bool wanted, const SearchProgress& counters)
+    : title_(std::move(title)), counters_(counters) {
   if (wanted && ::isatty(STDERR_FILENO)) thread_ = std::thread([this] { run(); });
 }
 
@@ -23,11 +24,17 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::update(int done, int total, Cost best) {
-  const std::lock_guard lock(mutex_);
-  done_ = done;
-  total_ = total;
-  best_ = best;
+// "ffw avx2: 4 s, 3 of 12 families, 812k specs/s, 1.4M entries, best 8.79e+06 cycles"
+std::string Progress::line(double seconds) const {
+  std::string out = fmt::format("{}: {:.0f} s", title_, seconds);
+  const int families = counters_.families.load();
+  if (families > 0) out += fmt::format(", {} of {} families", counters_.done.load(), families);
+  out += fmt::format(", {:.0f}k specs/s, {:.1f}M entries",
+                     static_cast<double>(counters_.specs.load()) / seconds / 1e3,
+                     static_cast<double>(counters_.entries.load()) / 1e6);
+  const Cost best = Cost::milli(static_cast<i64>(counters_.best.load()));
+  if (best.finite()) out += fmt::format(", best {:.3g} cycles", best.as_cycles());
+  return out;
 }
 
 void Progress::run() {
@@ -36,12 +43,8 @@ void Progress::run() {
   std::unique_lock lock(mutex_);
   if (changed_.wait_for(lock, std::chrono::seconds(2), stopped)) return;
   do {
-    std::string line =
-        fmt::format("{}: {} s", title_,
-                    std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count());
-    if (total_ > 0) line += fmt::format(", {} of {} families", done_, total_);
-    if (best_.finite()) line += fmt::format(", best {:.3g} cycles", best_.as_cycles());
-    fmt::print(stderr, "\r{}\x1b[K", line);
+    const std::chrono::duration<double> passed = Clock::now() - start;
+    fmt::print(stderr, "\r{}\x1b[K", line(passed.count()));
     std::fflush(stderr);
   } while (!changed_.wait_for(lock, std::chrono::milliseconds(250), stopped));
   fmt::print(stderr, "\r\x1b[K");

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "search/cost.h"
+#include "search/solver.h"
 
 namespace morello {
 
@@ -14,23 +14,20 @@ namespace morello {
 // terminal on stderr ever sees it.
 class Progress {
  public:
-  Progress(std::string title, bool wanted);
+  Progress(std::string title, bool wanted, const SearchProgress& counters);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void update(int done, int total, Cost best);
-
  private:
   void run();
+  std::string line(double seconds) const;
 
   std::string title_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
-  int done_ = 0;
-  int total_ = 0;
-  Cost best_ = Cost::infinite();
+  const SearchProgress& counters_;
   std::thread thread_;
 };
 

@@ -128,13 +128,14 @@ Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
              const SearchArgs& args) {
   const std::string title =
       fmt::format("{} {}", kernel.name.empty() ? "kernel" : kernel.name, isa.name);
-  Progress progress(title, args.progress == "auto");
+  SearchProgress counters;
+  const Progress progress(title, args.progress == "auto", counters);
   SearchOptions options;
   options.threads = args.threads;
   options.jobs = args.jobs > 0 ? args.jobs
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   options.max_specs = args.max_specs;
-  options.progress = [&](int done, int total, Cost best) { progress.update(done, total, best); };
+  options.progress = &counters;
   const double start = cpu_seconds();
   std::variant<Optimum, StopReason> result = optimize(kernel.computation, machine, isa, options);
   const double seconds = cpu_seconds() - start;

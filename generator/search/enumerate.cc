@@ -21,8 +21,7 @@ class Counter {
 
   double count(const Spec& spec) {
     const Key key = space_.key(spec);
-    const auto id = std::pair(key.high, key.low);
-    if (const auto it = known_.find(id); it != known_.end()) return it->second;
+    if (const auto it = known_.find(key); it != known_.end()) return it->second;
     double sum = kNone;
     auto each = [&](const Candidate& c) {
       if (c.bytes > 0 && c.bytes > capacity_.at(c.level)) return;
@@ -31,14 +30,14 @@ class Counter {
       sum = add_logs(sum, product);
     };
     expand(space_, spec, each);
-    known_[id] = sum;
+    known_[key] = sum;
     return sum;
   }
 
  private:
   const Space& space_;
   Limits capacity_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, double> known_;
+  std::map<Key, double> known_;
 };
 
 class Enumerator {

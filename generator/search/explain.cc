@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "search/spatial_memo.h"
+
 namespace morello {
 namespace {
 
@@ -35,7 +37,7 @@ std::string first_line(const Problem& p, const Impl& impl) {
 class Explainer {
  public:
   explicit Explainer(const Optimum& o)
-      : space_(o.problem), solver_(space_, 0), total_(o.cost), problem_(o.problem) {}
+      : space_(o.problem), solver_(space_, memo_), total_(o.cost), problem_(o.problem) {}
 
   std::string text(const Spec& spec, const Limits& limits, const Impl& impl, double times,
                    int depth) {
@@ -86,6 +88,7 @@ class Explainer {
   }
 
   Space space_;
+  SpatialMemo memo_;
   Solver solver_;
   Cost total_;
   const Problem& problem_;

@@ -1,4 +1,4 @@
-// Memo: what is known of every Spec, within one family of one kernel.
+// Memo: what is known of every Spec of one signature (search/coordinates.h).
 //
 // Promise of a hit: entry {cost, peak, limit, decision} of Spec s answers every query q with
 // peak <= q <= limit (component-wise): `cost` is the optimum of the space at q and `decision` is
@@ -14,13 +14,14 @@
 // refused because it needs 6144. The entry's box is [1024, 6143]: a query with 2048 or with 6000 is
 // answered without search, one with 8192 is searched anew and stored as a second box.
 //
-// Here: an open-addressing table from a 128-bit key to a chain of boxes. Insert and find are
-// expected O(1 + boxes of the Spec); 1.2 to 1.6 boxes per Spec were measured.
+// Costs are exact and do not depend on what was asked before; which of several equally good
+// decisions an entry names does. Programs are therefore extracted by a walk that looks at costs
+// only (Solver::extract).
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "search/coordinates.h"
 #include "search/cost.h"
 #include "search/limits.h"
 
@@ -43,38 +44,20 @@ struct Entry {
   Decision decision;
 };
 
-// A Spec as coordinates (search/grid.h).
-struct Key {
-  std::uint64_t high = 0, low = 0;
-  bool operator==(const Key&) const = default;
+struct MemoSize {
+  i64 specs = 0;
+  i64 boxes = 0;
+  i64 bytes = 0;  // as allocated
 };
 
 class Memo {
  public:
-  Memo();
-  // The entry whose box holds `limits`, or null. The pointer is valid until the next insert.
-  const Entry* find(const Key& key, const Limits& limits) const;
-  void insert(const Key& key, const Entry& entry);
-
-  i64 specs() const { return specs_; }
-  i64 boxes() const { return static_cast<i64>(entries_.size()); }
-  i64 bytes() const;
-
- private:
-  struct Slot {
-    Key key;
-    std::int32_t first = -1;
-  };
-  struct Chained {
-    Entry entry;
-    std::int32_t next = -1;
-  };
-  size_t slot_of(const Key& key) const;
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::vector<Chained> entries_;
-  i64 specs_ = 0;
+  virtual ~Memo() = default;
+  // An entry whose box holds `limits`.
+  virtual bool find(const Key& key, const Limits& limits, Entry& found) const = 0;
+  // `asked` are the limits the entry was computed for; they lie in its box.
+  virtual void insert(const Key& key, const Limits& asked, const Entry& entry) = 0;
+  virtual MemoSize size() const = 0;
 };
 
 }  // namespace morello

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -18,18 +19,40 @@ struct Task {
   bool exhausted = false;
 };
 
+// What threads need to work on one task together.
+struct Search {
+  Search(const Task& t, const SearchOptions& o, Tables* tables)
+      : space(t.problem, o.pruning.monotone),
+        memo(tables ? tables->open(space.signature(), o.jobs)
+                    : std::make_unique<SpatialMemo>(o.jobs)),
+        solver(space, *memo, {o.max_specs, o.pruning, o.progress}) {}
+
+  Space space;
+  std::unique_ptr<SpatialMemo> memo;
+  Solver solver;
+  int helpers = 0;
+};
+
 // Tasks are independent; what they share is the best cost so far, which only ever lets a task be
 // skipped whose bound is worse. A task with an equal bound is not skipped, so the winner (least
-// cost, then first in order) is the same whatever the timing.
+// cost, then first in order) is the same whatever the timing. A thread that finds no task left
+// helps with one that is under way.
 class Race {
  public:
-  Race(std::vector<Task>& tasks, const SearchOptions& options) : tasks_(tasks), options_(options) {}
+  Race(std::vector<Task>& tasks, const SearchOptions& options)
+      : tasks_(tasks),
+        options_(options),
+        tables_(options.max_specs > 0 ? nullptr : options.tables) {
+    if (options_.progress) options_.progress->families = static_cast<int>(tasks.size());
+  }
 
   void run() {
     std::vector<std::thread> others;
-    const int jobs = std::min(options_.jobs, static_cast<int>(tasks_.size()));
-    for (int i = 1; i < jobs; ++i) others.emplace_back([this] { work(); });
-    work();
+    const int jobs = options_.max_specs > 0
+                         ? std::min(options_.jobs, static_cast<int>(tasks_.size()))
+                         : options_.jobs;
+    for (int i = 1; i < jobs; ++i) others.emplace_back([this, i] { work(i); });
+    work(0);
     for (std::thread& t : others) t.join();
   }
 
@@ -45,26 +68,64 @@ class Race {
   int winner = -1;
 
  private:
-  void work() {
+  void work(int self) {
     for (int i; (i = next_.fetch_add(1)) < static_cast<int>(tasks_.size());) {
-      Task& t = tasks_[i];
-      if (t.result.lower_bound > best_cost()) {
-        t.result.skipped = true;
+      if (options_.pruning.bounds && tasks_[i].result.lower_bound > best_cost()) {
+        tasks_[i].result.skipped = true;
         finish(i, {});
-        continue;
+      } else {
+        finish(i, solve(i));
       }
-      const Space space(t.problem);
-      Solver solver(space, options_.max_specs);
-      const Spec root = t.problem.root();
-      const Limits capacity = space.capacity();
-      t.result.cost = solver.solve(root, capacity).cost;
-      t.exhausted = solver.exhausted();
-      if (t.exhausted) t.result.cost = Cost::infinite();
-      if (t.result.cost.finite() && t.result.cost <= best_cost())
-        t.impl = solver.extract(root, capacity);
-      finish(i, solver.stats());
     }
+    if (options_.max_specs == 0)
+      while (help(self)) continue;
   }
+
+  SearchStats solve(int i) {
+    Task& t = tasks_[i];
+    Search search(t, options_, tables_);
+    start(search);
+    const Spec root = t.problem.root();
+    const Limits capacity = search.space.capacity();
+    t.result.cost = search.solver.solve(root, capacity).cost;
+    stop(search);
+    t.exhausted = search.solver.exhausted();
+    if (t.exhausted) t.result.cost = Cost::infinite();
+    if (t.result.cost.finite() && t.result.cost <= best_cost())
+      t.impl = search.solver.extract(root, capacity);
+    const SearchStats done = search.solver.stats();
+    if (tables_) tables_->close(search.space.signature(), std::move(search.memo));
+    return done;
+  }
+
+  // Helpers may join between start and stop; stop waits until they have left.
+  void start(Search& s) {
+    std::lock_guard lock(mutex_);
+    running_.push_back(&s);
+  }
+  void stop(Search& s) {
+    std::unique_lock lock(mutex_);
+    std::erase(running_, &s);
+    left_.wait(lock, [&] { return s.helpers == 0; });
+  }
+  // Helps with a task until it is solved; false if there is none.
+  bool help(int self) {
+    Search* s = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (running_.empty()) return false;
+      s = running_[static_cast<size_t>(self) % running_.size()];
+      ++s->helpers;
+    }
+    s->solver.help(s->space.problem().root(), s->space.capacity(), self + 1, options_.jobs + 1);
+    std::unique_lock lock(mutex_);
+    --s->helpers;
+    left_.notify_all();
+    // Its owner is about to stop; until then there is nothing more to do here.
+    std::erase(running_, s);
+    return true;
+  }
+
   Cost best_cost() {
     std::lock_guard lock(mutex_);
     return winner < 0 ? Cost::infinite() : tasks_[winner].result.cost;
@@ -83,17 +144,18 @@ class Race {
         tasks_[i].impl.reset();
       }
     }
-    ++done_;
-    if (options_.progress)
-      options_.progress(done_, static_cast<int>(tasks_.size()),
-                        winner < 0 ? Cost::infinite() : tasks_[winner].result.cost);
+    if (!options_.progress) return;
+    ++options_.progress->done;
+    if (winner >= 0) options_.progress->best = tasks_[winner].result.cost.value();
   }
 
   std::vector<Task>& tasks_;
   const SearchOptions& options_;
+  Tables* tables_;
   std::atomic<int> next_{0};
   std::mutex mutex_;
-  int done_ = 0;
+  std::vector<Search*> running_;
+  std::condition_variable left_;
 };
 
 std::vector<Task> make_tasks(const Computation& c, const Machine& machine, const Isa& isa,

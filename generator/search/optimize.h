@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/solver.h"
+#include "search/tables.h"
 
 namespace morello {
 
@@ -14,9 +15,12 @@ struct SearchOptions {
   int jobs = 1;                 // what the search may use; never changes the answer
   i64 max_specs = 0;            // deterministic budget per family; 0: none
   bool count_programs = false;  // fill in Optimum::log10_programs
-  // Called (from any thread, serialised) when a family is done: families done, of how many, best
-  // cost so far. For progress on a terminal.
-  std::function<void(int, int, Cost)> progress = nullptr;
+  // Shares solved Specs with other searches; null: none. Not used with a budget, which would then
+  // depend on what others have solved.
+  Tables* tables = nullptr;
+  Pruning pruning = {};
+  // For progress on a terminal; may be called from any thread at any time.
+  SearchProgress* progress = nullptr;
 };
 
 struct FamilyResult {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "search/memo.h"
 #include "search/space.h"
 
 namespace morello {

@@ -108,11 +108,13 @@ class Pricer {
 
 // One family that can win something: its space and everything that is known of it.
 struct Field {
-  explicit Field(const Problem& problem, i64 max_specs) : space(problem), solver(space, max_specs) {
+  explicit Field(const Problem& problem, i64 max_specs)
+      : space(problem), solver(space, memo, {.max_specs = max_specs}) {
     cost = solver.solve(problem.root(), space.capacity()).cost;
     if (solver.exhausted()) cost = Cost::infinite();
   }
   Space space;
+  SpatialMemo memo;
   Solver solver;
   Cost cost;
 };

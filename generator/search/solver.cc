@@ -1,79 +1,169 @@
 #include "search/solver.h"
 
+#include <utility>
+#include <vector>
+
 namespace morello {
+
+// One thread's part in a search.
+class Solver::Worker {
+ public:
+  Worker(Solver& solver, int index, int count) : solver_(solver), index_(index), count_(count) {}
+  ~Worker() { report(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  Entry solve(const Spec& spec, const Limits& limits);
+  // Cost of a candidate; stops as soon as it is `enough` or more. Narrows the box of limits for
+  // which what was found holds.
+  Cost price(const Candidate& c, const Limits& limits, Cost enough, Limits& box, Limits& peak);
+  const Pruning& pruning() const { return solver_.options_.pruning; }
+
+ private:
+  // Counters go to the solver now and then, for progress and budgets.
+  static constexpr i64 kReportEvery = 1024;
+  void report();
+  void in_other_order(const Spec& spec, Trial& trial);
+  bool stopped() const { return solver_.done_.load(std::memory_order_relaxed); }
+
+  Solver& solver_;
+  int index_, count_;
+  i64 specs_ = 0, hits_ = 0, entries_ = 0;
+
+ public:
+  i64 candidates = 0;
+};
 
 // One Spec being solved: the best candidate so far and the box of limits for which it is the best.
 struct Solver::Trial {
-  Solver& solver;
+  Worker& worker;
   const Limits& limits;
   Entry best;
   Limits box = Limits::unlimited();
 
   void operator()(const Candidate& c) {
-    ++solver.stats_.candidates;
-    if (c.cost.base >= best.cost) return;
-    Limits inner = limits;
-    if (c.bytes > 0) {
-      if (c.bytes > limits.at(c.level)) {  // refused: with more room it might win
-        box.at(c.level) = std::min(box.at(c.level), c.bytes - 1);
-        return;
-      }
-      inner.at(c.level) -= c.bytes;
-    }
-    Cost cost = c.cost.base;
+    ++worker.candidates;
+    const Cost enough = worker.pruning().incumbents ? best.cost : Cost::infinite();
     Limits peak;
-    Limits children_box = Limits::unlimited();
-    for (int i = 0; i < c.cost.children && cost < best.cost; ++i) {
-      const Entry e = solver.solve(c.child[i], inner);
-      children_box = min(children_box, e.limit);
-      peak = max(peak, e.peak);
-      // An impossible child makes the candidate impossible even where its time is not counted.
-      cost = e.cost.finite() ? cost + c.cost.weight[i] * e.cost : Cost::infinite();
-    }
-    box = min(box, c.bytes > 0 ? plus(children_box, c.level, c.bytes) : children_box);
+    const Cost cost = worker.price(c, limits, enough, box, peak);
     if (cost >= best.cost) return;
     best.cost = cost;
-    best.peak = c.bytes > 0 ? plus(peak, c.level, c.bytes) : peak;
+    best.peak = peak;
     best.decision = c.decision;
   }
 };
 
-Entry Solver::solve(const Spec& spec, const Limits& limits) {
-  const Key key = space_.key(spec);
-  if (const Entry* hit = memo_.find(key, limits)) {
-    ++stats_.memo_hits;
-    return *hit;
+Cost Solver::Worker::price(const Candidate& c, const Limits& limits, Cost enough, Limits& box,
+                           Limits& peak) {
+  if (c.cost.base >= enough) return Cost::infinite();
+  Limits inner = limits;
+  if (c.bytes > 0) {
+    if (c.bytes > limits.at(c.level)) {  // refused: with more room it might win
+      box.at(c.level) = std::min(box.at(c.level), c.bytes - 1);
+      return Cost::infinite();
+    }
+    inner.at(c.level) -= c.bytes;
   }
+  Cost cost = c.cost.base;
+  Limits children_box = Limits::unlimited();
+  for (int i = 0; i < c.cost.children && cost < enough; ++i) {
+    const Entry e = solve(c.child[i], inner);
+    children_box = min(children_box, e.limit);
+    peak = max(peak, e.peak);
+    // An impossible child makes the candidate impossible even where its time is not counted.
+    cost = e.cost.finite() ? cost + c.cost.weight[i] * e.cost : Cost::infinite();
+  }
+  box = min(box, c.bytes > 0 ? plus(children_box, c.level, c.bytes) : children_box);
+  if (c.bytes > 0) peak = plus(peak, c.level, c.bytes);
+  return cost;
+}
+
+void Solver::Worker::report() {
+  if (SearchProgress* p = solver_.options_.progress) {
+    p->specs += specs_;
+    p->entries += entries_;
+  }
+  entries_ = 0;
+  solver_.specs_ += std::exchange(specs_, 0);
+  solver_.memo_hits_ += std::exchange(hits_, 0);
+  solver_.candidates_ += std::exchange(candidates, 0);
+}
+
+// Helpers start elsewhere in the list of candidates, every other one backwards, so that threads
+// meet in the memo and not at the same Spec.
+void Solver::Worker::in_other_order(const Spec& spec, Trial& trial) {
+  std::vector<Candidate> all;
+  auto keep = [&](const Candidate& c) { all.push_back(c); };
+  expand(solver_.space_, spec, keep);
+  const size_t n = all.size();
+  const size_t first = n * static_cast<size_t>(index_) / static_cast<size_t>(count_);
+  for (size_t i = 0; i < n && !stopped(); ++i)
+    trial(all[(index_ % 2 == 0 ? first + i : first + n - 1 - i) % n]);
+}
+
+Entry Solver::Worker::solve(const Spec& spec, const Limits& limits) {
   Trial trial{*this, limits, {}};
-  if (exhausted()) return trial.best;
-  ++stats_.specs;
-  expand(space_, spec, trial);
-  trial.best.limit = trial.box;
-  memo_.insert(key, trial.best);
+  const Key key = solver_.space_.key(spec);
+  Memo& memo = solver_.memo(spec);
+  if (memo.find(key, limits, trial.best)) {
+    ++hits_;
+    return trial.best;
+  }
+  if (stopped() || solver_.exhausted()) return trial.best;
+  if (++specs_ % (solver_.options_.max_specs > 0 ? 1 : kReportEvery) == 0) report();
+  if (index_ == 0)
+    expand(solver_.space_, spec, trial);
+  else
+    in_other_order(spec, trial);
+  if (stopped()) return trial.best;  // incomplete: what it says must not be remembered
+  trial.best.limit = pruning().boxes ? trial.box : limits;
+  memo.insert(key, limits, trial.best);
+  ++entries_;
   return trial.best;
 }
 
+Entry Solver::solve(const Spec& spec, const Limits& limits) {
+  done_ = false;
+  Worker worker(*this, 0, 1);
+  const Entry found = worker.solve(spec, limits);
+  // A helper may have finished first.
+  Entry answer;
+  const bool stored = done_.exchange(true) && memo(spec).find(space_.key(spec), limits, answer);
+  return stored ? answer : found;
+}
+
+void Solver::help(const Spec& spec, const Limits& limits, int worker, int workers) {
+  Worker self(*this, worker, workers);
+  self.solve(spec, limits);
+  done_ = true;
+}
+
 ImplPtr Solver::extract(const Spec& spec, const Limits& limits) {
-  const Entry e = solve(spec, limits);
-  MORELLO_CHECK(e.cost.finite(), "no program to extract for {}", str(spec, space_.computation()));
+  done_ = false;
+  Worker worker(*this, 0, 1);
+  const Cost best = worker.solve(spec, limits).cost;
+  MORELLO_CHECK(best.finite(), "no program to extract for {}", str(spec, space_.computation()));
   Candidate chosen;
+  bool found = false;
   auto pick = [&](const Candidate& c) {
-    if (c.decision == e.decision) chosen = c;
+    if (found) return;
+    Limits box, peak;
+    if (worker.price(c, limits, best + Cost::milli(1), box, peak) != best) return;
+    chosen = c;
+    found = true;
   };
   expand(space_, spec, pick);
+  MORELLO_CHECK(found, "no candidate attains the cost of {}", str(spec, space_.computation()));
   Limits inner = limits;
   if (chosen.bytes > 0) inner.at(chosen.level) -= chosen.bytes;
   std::vector<ImplPtr> children;
   for (int i = 0; i < chosen.cost.children; ++i)
     children.push_back(extract(chosen.child[i], inner));
-  return build(space_, spec, e.decision, children);
+  return build(space_, spec, chosen.decision, children);
 }
 
 SearchStats Solver::stats() const {
-  SearchStats s = stats_;
-  s.boxes = memo_.boxes();
-  s.memo_bytes = memo_.bytes();
-  return s;
+  return {specs_.load(), candidates_.load(), memo_hits_.load(), memo_.size()};
 }
 
 }  // namespace morello

@@ -1,7 +1,11 @@
 // Solver: the dynamic program over one family. Memoised, top-down; the definition of correct.
 #pragma once
 
+#include <atomic>
+
+#include "search/memo.h"
 #include "search/rewrite.h"
+#include "search/spatial_memo.h"
 
 namespace morello {
 
@@ -9,36 +13,76 @@ struct SearchStats {
   i64 specs = 0;       // Specs solved (a Spec counts again for another box of limits)
   i64 candidates = 0;  // proposals looked at
   i64 memo_hits = 0;
-  i64 boxes = 0;
-  i64 memo_bytes = 0;
+  MemoSize memo;
   void operator+=(const SearchStats& o) {
     specs += o.specs;
     candidates += o.candidates;
     memo_hits += o.memo_hits;
-    boxes += o.boxes;
-    memo_bytes += o.memo_bytes;
+    memo.specs += o.memo.specs;
+    memo.boxes += o.memo.boxes;
+    memo.bytes += o.memo.bytes;
   }
+};
+
+// What the search may leave out without changing any cost; README.md proves each. Tests and
+// benchmarks switch them off.
+struct Pruning {
+  bool bounds = true;      // skip a family whose lower bound is above the best cost so far
+  bool monotone = true;    // moves go towards the core only (Space)
+  bool incumbents = true;  // stop at a candidate as soon as it costs no less than the best so far
+  bool boxes = true;       // an entry is good up to what blocked a better choice, not only as asked
+};
+
+// How far a search has come; written by it, read by whoever shows it.
+struct SearchProgress {
+  std::atomic<int> done{0}, families{0};  // families done (or skipped), of how many
+  std::atomic<i64> specs{0};              // solved
+  std::atomic<i64> entries{0};            // stored in memos
+  std::atomic<std::uint64_t> best{Cost::infinite().value()};
+};
+
+struct SolverOptions {
+  // Gives up (costs become infinite, exhausted() true) after as many solved Specs; 0: never. With a
+  // budget only one thread may solve.
+  i64 max_specs = 0;
+  Pruning pruning = {};
+  SearchProgress* progress = nullptr;
 };
 
 class Solver {
  public:
-  // Gives up (costs become infinite, exhausted() true) after max_specs solved Specs; 0: never.
-  Solver(const Space& space, i64 max_specs) : space_(space), max_specs_(max_specs) {}
+  // The memo must be safe for as many threads as help. Specs that may still be divided among threads
+  // are kept apart and forgotten with the Solver: how they divide depends on the root, and they are
+  // few.
+  Solver(const Space& space, Memo& memo) : Solver(space, memo, SolverOptions()) {}
+  Solver(const Space& space, Memo& memo, const SolverOptions& options)
+      : space_(space), memo_(memo), options_(options) {}
 
   Entry solve(const Spec& spec, const Limits& limits);
-  // The program behind solve()'s answer, by walking the memo's decisions.
+  // Joins in a solve(spec, limits) of another thread, as number `worker` > 0 of `workers`, until
+  // that is done: looks at candidates in another order and shares the memo.
+  void help(const Spec& spec, const Limits& limits, int worker, int workers);
+
+  // The program behind solve()'s answer, by a canonical walk: at every Spec the first candidate, in
+  // the order of the rewrites, that attains the optimum. Depends on neither the history of the memo
+  // nor the number of threads. Not while others help.
   ImplPtr extract(const Spec& spec, const Limits& limits);
 
-  bool exhausted() const { return max_specs_ > 0 && stats_.specs >= max_specs_; }
+  bool exhausted() const { return options_.max_specs > 0 && specs_.load() >= options_.max_specs; }
   SearchStats stats() const;
 
  private:
+  Memo& memo(const Spec& s) { return s.threads > 1 ? divided_ : memo_; }
+
   struct Trial;
+  class Worker;
 
   const Space& space_;
-  i64 max_specs_;
-  Memo memo_;
-  SearchStats stats_;
+  Memo& memo_;
+  SpatialMemo divided_{2};
+  SolverOptions options_;
+  std::atomic<bool> done_{false};  // some thread has the answer that all are looking for
+  std::atomic<i64> specs_{0}, candidates_{0}, memo_hits_{0};
 };
 
 }  // namespace morello

@@ -60,7 +60,7 @@ i64 Region::footprint(Level l) const {
   return bytes * (l == kL1 ? 4 : l == kL2 ? 2 : 1);
 }
 
-Space::Space(const Problem& problem) : problem_(problem) {
+Space::Space(const Problem& problem, bool monotone) : problem_(problem), monotone_(monotone) {
   for (int o = 0; o < operands(); ++o) {
     const AddressMap map = problem_.root_address(o);
     const bool given = !problem_.root().place[o].packed;
@@ -79,7 +79,19 @@ Space::Space(const Problem& problem) : problem_(problem) {
       loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
   }
   stores_given_ = !blocked_[computation().inputs()];
+  for (int o = 0; o < operands(); ++o) packs_[o] = packing_pays(o);
   make_menus();
+  coordinates_ = Coordinates(problem_, menus_text(), std::span(packs_).first(operands()));
+}
+
+// The output is packed only where the leaf cannot accumulate and store it as it is (bf16, strided,
+// blocked): a plain f32 tile of it would only cost.
+bool Space::packing_pays(int o) const {
+  if (family().packed[o].digits.empty()) return false;
+  if (o < computation().inputs()) return true;
+  const bool accumulates = computation().combine == Combine::kSum &&
+                           computation().output().dtype == family().kernel->output;
+  return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
 }
 
 // Tiles of every dim in powers of 2; while the shapes are too many, of the dim with the most
@@ -102,25 +114,43 @@ void Space::make_menus() {
   }
 }
 
+// What tiles_ are made from, without the extents that only end the lists: any two Spaces with this
+// text have the same tiles below any extent.
+std::string Space::menus_text() const {
+  std::string out = monotone_ ? "down" : "any";
+  for (int d = 0; d < dims(); ++d) {
+    out += fmt::format(" {}^{}", first_tile(d), ratio_[d]);
+    for (int o = 0; o < operands(); ++o)
+      if (block_[o][d] > 1) out += fmt::format(",{}", block_[o][d]);
+  }
+  return out;
+}
+
+// The least tile of a dim; 0 for one that all operands touch, which has a menu of its own.
+i64 Space::first_tile(int d) const {
+  const Dim& dim = computation().dims[d];
+  const i64 quantum = family().quantum[d];
+  if (dim.reduction) {
+    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
+    return quantum * std::max<i64>(1, ceil_div(floor, quantum));
+  }
+  const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
+  return shared && quantum == 1 ? 0 : quantum;
+}
+
 void Space::make_tiles(int d) {
   const Dim& dim = computation().dims[d];
   std::set<i64> sizes;
-  const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
-  const i64 quantum = family().quantum[d];
   auto add_powers = [&](i64 first) {
     for (i64 t = first; t < dim.extent; t *= ratio_[d]) sizes.insert(t);
   };
-  if (dim.reduction) {
-    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
-    add_powers(quantum * std::max<i64>(1, ceil_div(floor, quantum)));
-  } else if (shared && quantum == 1) {
+  const i64 first = first_tile(d);
+  if (first > 0) add_powers(first);
+  if (first == 0)
     for (i64 t : kSharedTiles)
       if (t < dim.extent) sizes.insert(t);
-  } else {
-    add_powers(quantum);
-  }
   for (int o = 0; o < operands(); ++o)
-    if (block_[o][d] > 1) add_powers(std::lcm(quantum, block_[o][d]));
+    if (block_[o][d] > 1) add_powers(std::lcm(family().quantum[d], block_[o][d]));
   // A parallel loop may also step by an equal share of the dim (rewrites/parallel*.cc).
   tiles_[d].assign(sizes.begin(), sizes.end());
 }
@@ -174,31 +204,6 @@ bool Space::divides_reduction(int dim, i64 n) const {
   i64 inputs = 0;
   for (int o = 0; o < c.inputs(); ++o) inputs += problem_.root_address(o).elements;
   return n * problem_.root_address(c.inputs()).elements <= inputs / kInputsPerCopies;
-}
-
-// The coordinates: 12 bits per dim (rank of the extent among extents_), 4 per operand (level and
-// form), then accumulate, nearest level and threads. A bijection between the Specs of this space
-// and their keys; tests/search/space_test.cc checks it.
-Key Space::key(const Spec& s) const {
-  static_assert(kMaxDims == 6 && kMaxOperands == 3 && kLevels <= 8);
-  Key k;
-  for (int d = 0; d < dims(); ++d) {
-    const auto& e = extents_[d];
-    const auto at = std::lower_bound(e.begin(), e.end(), s.extent[d]);
-    MORELLO_CHECK(at != e.end() && *at == s.extent[d], "extent {} of dim {} is not in the lattice",
-                  s.extent[d], computation().dims[d].name);
-    const auto rank = static_cast<std::uint64_t>(at - e.begin());
-    if (d < 5)
-      k.low |= rank << 12 * d;
-    else
-      k.high |= rank;
-  }
-  for (int o = 0; o < operands(); ++o)
-    k.high |= static_cast<std::uint64_t>(s.place[o].level * 2 + s.place[o].packed) << (12 + 4 * o);
-  k.high |= static_cast<std::uint64_t>(s.accumulate) << 24 |
-            static_cast<std::uint64_t>(s.nearest) << 25 |
-            static_cast<std::uint64_t>(s.threads) << 28;
-  return k;
 }
 
 Limits Space::capacity() const {

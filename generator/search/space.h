@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "impl/impl.h"
+#include "search/coordinates.h"
 #include "search/cost.h"
 #include "search/limits.h"
-#include "search/memo.h"
 
 namespace morello {
 
@@ -42,7 +42,9 @@ struct Share {
 
 class Space {
  public:
-  explicit Space(const Problem& problem);
+  // monotone: after a move to a level nothing moves to a farther one within it. Off only in tests
+  // and benchmarks, which compare.
+  explicit Space(const Problem& problem, bool monotone = true);
 
   const Problem& problem() const { return problem_; }
   const Computation& computation() const { return *problem_.computation; }
@@ -66,7 +68,10 @@ class Space {
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
   // What caches may hold, per level; absent levels have none. Divided among threads that share.
   Limits capacity() const;
-  Key key(const Spec& s) const;
+  bool monotone() const { return monotone_; }
+  Key key(const Spec& s) const { return coordinates_.key(s); }
+  // All that the answers of this Space depend on, but for the root's extents.
+  const std::string& signature() const { return coordinates_.signature(); }
 
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
@@ -90,6 +95,8 @@ class Space {
   bool reused(const Spec& s, int operand) const;
   // Whether the output can take part in an accumulation where it lies now.
   bool accumulates(const Spec& s) const;
+  // Whether an operand that is not packed may be copied into packed form.
+  bool packs(int operand) const { return packs_[operand]; }
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
 
@@ -102,6 +109,9 @@ class Space {
   Cost least_compute() const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
   void make_menus();
+  bool packing_pays(int operand) const;
+  std::string menus_text() const;
+  i64 first_tile(int dim) const;
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
@@ -113,6 +123,7 @@ class Space {
   Cost copy_work(int operand, const Region& packed) const;
 
   Problem problem_;
+  bool monotone_;
   i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];      // all a Spec can have, ascending
@@ -120,8 +131,10 @@ class Space {
   bool blocked_[kMaxOperands] = {};         // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
+  bool packs_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
+  Coordinates coordinates_;
 };
 
 }  // namespace morello

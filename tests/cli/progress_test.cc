@@ -47,9 +47,18 @@ struct Terminal {
   }
 };
 
+void set(SearchProgress& counters) {
+  counters.done = 3;
+  counters.families = 12;
+  counters.specs = 8'000'000;
+  counters.entries = 1'400'000;
+  counters.best = Cost::cycles(1500).value();
+}
+
 void search_for(std::chrono::milliseconds time, bool wanted) {
-  Progress progress("ffw avx2", wanted);
-  progress.update(3, 12, Cost::cycles(1500));
+  SearchProgress counters;
+  set(counters);
+  const Progress progress("ffw avx2", wanted, counters);
   std::this_thread::sleep_for(time);
 }
 
@@ -58,8 +67,9 @@ TEST_CASE("a long search shows a line on a terminal and takes it away") {
   if (t.master < 0) return;
   std::string text;
   with_stderr(t.slave, [&] {
-    Progress progress("ffw avx2", true);
-    progress.update(3, 12, Cost::cycles(1500));
+    SearchProgress counters;
+    set(counters);
+    const Progress progress("ffw avx2", true, counters);
     // A busy machine may wake the thread late.
     for (int i = 0; i < 600 && text.empty(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -68,7 +78,8 @@ TEST_CASE("a long search shows a line on a terminal and takes it away") {
   });
   text += read_some(t.master);
   CHECK(text.starts_with("\rffw avx2: "));
-  CHECK(text.find(" s, 3 of 12 families, best 1.5e+03 cycles\x1b[K") != std::string::npos);
+  CHECK(text.find(" s, 3 of 12 families, ") != std::string::npos);
+  CHECK(text.find("k specs/s, 1.4M entries, best 1.5e+03 cycles\x1b[K") != std::string::npos);
   CHECK(text.ends_with("\r\x1b[K"));
 }
 

@@ -39,9 +39,8 @@ struct Tally {
 
 // Every Spec below this one.
 void check_below(const Space& space, const Spec& spec,
-                 std::set<std::pair<std::uint64_t, std::uint64_t>>& seen, Tally& tally) {
-  const Key key = space.key(spec);
-  if (!seen.emplace(key.high, key.low).second) return;
+                 std::set<std::string>& seen, Tally& tally) {
+  if (!seen.insert(str(spec, space.computation())).second) return;
   std::vector<Candidate> all;
   auto keep = [&](const Candidate& c) { all.push_back(c); };
   expand(space, spec, keep);
@@ -85,7 +84,7 @@ TEST_CASE("children are smaller, weights not negative, candidates the same each 
     for (const size_t f : {size_t{0}, all.size() / 2})
       for (const int threads : {1, 2, 4}) {
         const Space space({&k->computation, &*machine, all[f], threads});
-        std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+        std::set<std::string> seen;
         check_below(space, space.problem().root(), seen, tally);
       }
   }

@@ -52,11 +52,11 @@ struct Tally {
 // Whether the space could be enumerated.
 bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, int threads,
                  Tally& tally) {
-  const Space space({&k.computation, &machine, f, threads});
-  const Spec root = space.problem().root();
+  Searcher search({&k.computation, &machine, f, threads});
+  const Space& space = search.space;
+  const Spec root = search.root();
   const Limits capacity = space.capacity();
-  Solver solver(space, 0);
-  const Cost searched = solver.solve(root, capacity).cost;
+  const Cost searched = search.cost();
   const std::vector<Program> programs = enumerate(space, root, capacity, kMost);
   if (programs.empty()) return false;
   const auto inputs = small_integers(k.computation);
@@ -71,7 +71,7 @@ bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, i
     REQUIRE(interpret(space.problem(), *p.impl, inputs) == want);
   }
   CHECK(searched == least);
-  const ImplPtr best = solver.extract(root, capacity);
+  const ImplPtr best = search.solver.extract(root, capacity);
   CHECK(cost_of(space, root, *best) == searched);
   ++tally.spaces;
   tally.programs += programs.size();

@@ -31,12 +31,11 @@ TEST_CASE("the price of the optimum's code is the optimum") {
     CAPTURE(row.text);
     const KernelSpec k = spec(row.text);
     for (const Family& f : families(k.computation, *find_isa("avx2"))) {
-      const Space space({&k.computation, &machine, f, row.threads});
-      Solver solver(space, 0);
-      const Spec root = space.problem().root();
-      const Cost best = solver.solve(root, space.capacity()).cost;
+      Searcher search({&k.computation, &machine, f, row.threads});
+      const Cost best = search.cost();
       if (!best.finite()) continue;
-      const ImplPtr impl = solver.extract(root, space.capacity());
+      const Space& space = search.space;
+      const ImplPtr impl = search.solver.extract(search.root(), space.capacity());
       CAPTURE(f.str(k.computation));
       CHECK(price(space, without_views(*impl)) == best);
     }

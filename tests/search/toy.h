@@ -6,6 +6,7 @@
 #include "search/count.h"
 #include "search/explain.h"
 #include "search/optimize.h"
+#include "search/spatial_memo.h"
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -23,6 +24,17 @@ inline Machine toy_machine(i64 l1 = 1024, i64 l2 = 4096, i64 l3 = 0) {
   m.prefetch_bytes = 4096;
   return m;
 }
+
+// A Space, a memo and a solver.
+struct Searcher {
+  explicit Searcher(const Problem& p) : space(p) {}
+  Space space;
+  SpatialMemo memo;
+  Solver solver{space, memo};
+
+  Spec root() const { return space.problem().root(); }
+  Cost cost() { return solver.solve(root(), space.capacity()).cost; }
+};
 
 inline KernelSpec spec(std::string_view text) {
   Result<KernelSpec> k = parse_spec(text);

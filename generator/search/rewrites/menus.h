@@ -35,7 +35,7 @@ void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool
     price(to, c);
     Spec child = spec;
     child.place[o] = {to, packed};
-    child.nearest = to;
+    if (space.monotone()) child.nearest = to;
     c.add(child, 1);
     emit(c);
   }

@@ -3,9 +3,7 @@
 //   Spec(x)    =>  copy x to L { Spec(x@L packed) }         cost = copy + child, bytes of x at L
 //   Spec(out)  =>  the child computes into the buffer, which is written back afterwards
 //
-// The buffer may lie at the level the operand lies at: the order alone can be worth it. The output
-// is packed where the leaf cannot accumulate or store it as it is (bf16, strided,
-// blocked); packing a plain f32 tile of it would only cost.
+// The buffer may lie at the level the operand lies at: the order alone can be worth it.
 
 #include "impl/shares.h"
 #include "search/rewrites/menus.h"
@@ -22,14 +20,10 @@ static bool sums_in_copy(const Space& space, const Spec& spec) {
 }
 
 static bool wanted(const Space& space, const Spec& spec, int o) {
-  if (spec.place[o].packed || space.family().packed[o].digits.empty()) return false;
-  if (spec.threads > 1) return o + 1 == space.operands() && sums_in_copy(space, spec);
-  if (o + 1 < space.operands()) return true;
-  Spec direct = spec;
-  direct.accumulate = true;
-  const bool plain = space.accumulates(direct) &&
-                     space.problem().root_address(o).unit_stride(space.family().lane) == 1;
-  return !plain;
+  if (spec.place[o].packed) return false;
+  if (spec.threads == 1) return space.packs(o);
+  return o + 1 == space.operands() && !space.family().packed[o].digits.empty() &&
+         sums_in_copy(space, spec);
 }
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {

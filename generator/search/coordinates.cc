@@ -1,0 +1,170 @@
+#include "search/coordinates.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace morello {
+namespace {
+
+constexpr i64 kPage = 4096;
+constexpr int kClassBits = 7;
+// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, nearest, threads.
+constexpr int kPlaceBits = 4;
+constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
+constexpr int kNearestBit = kAccumulateBit + 1;
+constexpr int kThreadsBit = kNearestBit + 3;
+
+bool is_plain(const AddressMap& map) {
+  return std::all_of(map.terms.begin(), map.terms.end(),
+                     [](const AddressTerm& t) { return t.div == 1 && t.mod == 0; });
+}
+
+std::string digits_text(const PackedOrder& order) {
+  std::string out;
+  for (const Digit& d : order.digits) out += fmt::format(" {}/{}%{}", d.axis, d.div, d.mod);
+  return out;
+}
+
+std::string operand_text(const Problem& p, int o) {
+  const Operand& operand = p.computation->operands[o];
+  const Family& f = p.family;
+  std::string out =
+      fmt::format("operand {}{}", name(operand.dtype), operand.packed ? " packed" : "");
+  for (const AxisMap& axis : operand.axes) {
+    out += " [";
+    for (const AxisTerm& t : axis) out += fmt::format("{}*{} ", t.coefficient, t.dim);
+    out += ']';
+  }
+  const bool input = o < p.computation->inputs();
+  out += fmt::format(" by {}", input ? f.loads[o]->name : f.store->name);
+  if (input)
+    out += fmt::format(" streams {} given {}", streams_of(f, *p.computation, o),
+                       loads_given(f, *p.computation, o));
+  out += "; packed" + digits_text(f.packed[o]) + "; given";
+  if (p.root().place[o].packed) return out + " packed\n";
+  // The order of the strides; blocks and units exactly.
+  AddressMap map = p.root_address(o);
+  const bool plain = is_plain(map);
+  std::stable_sort(map.terms.begin(), map.terms.end(),
+                   [](const AddressTerm& a, const AddressTerm& b) { return a.stride < b.stride; });
+  for (const AddressTerm& t : map.terms)
+    out += !plain          ? fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride)
+           : t.stride == 1 ? fmt::format(" {}*1", t.dim)
+                           : fmt::format(" {}", t.dim);
+  return out + '\n';
+}
+
+std::string signature_of(const Problem& p, const std::string& menus) {
+  const Computation& c = *p.computation;
+  std::string out = "body";
+  for (BodyOp op : c.body) out += fmt::format(" {}", static_cast<int>(op));
+  out += fmt::format(" combine {} compute {}\ndims", static_cast<int>(c.combine), name(c.compute));
+  for (const Dim& d : c.dims) out += d.reduction ? " sum" : " all";
+  const Family& f = p.family;
+  out += fmt::format("\nkernel {} {} lane {} reload {} quantum", f.isa->name, f.kernel->name,
+                     f.lane, f.reload ? f.reload->name : "none");
+  for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
+  out += '\n';
+  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
+  return out + fmt::format("menus {}\nthreads {}\n{}", menus, p.threads, p.machine->toml());
+}
+
+}  // namespace
+
+int stride_class(i64 bytes, i64 line_bytes) {
+  if (bytes < line_bytes) return kBytes + static_cast<int>(bytes);
+  if (bytes < kPage) return kBelowPage;
+  return bytes % kPage == 0 ? kPageMultiple : kPageOrMore;
+}
+
+Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs)
+    : dims_(static_cast<int>(p.computation->dims.size())),
+      operands_(static_cast<int>(p.computation->operands.size())),
+      line_bytes_(p.machine->levels[kL1].line),
+      signature_(signature_of(p, menus)) {
+  MORELLO_CHECK(kBytes + line_bytes_ <= 1 << kClassBits, "lines of {} bytes", line_bytes_);
+  for (int o = 0; o < operands_; ++o) {
+    const AddressMap map = p.root_address(o);
+    packs_[o] = packs[static_cast<size_t>(o)];
+    blocked_[o] = !is_plain(map);
+    size_[o] = bytes(p.computation->operands[o].dtype);
+    for (const AddressTerm& t : map.terms) strides_[o].push_back({t.dim, t.stride});
+    std::stable_sort(strides_[o].begin(), strides_[o].end(),
+                     [](const Stride& a, const Stride& b) { return a.elements < b.elements; });
+  }
+}
+
+// Moves go to levels up to `nearest`: a view at least one nearer than where the operand lies, a
+// copy also to where it lies. Above the highest of those, nearest makes no difference.
+Level Coordinates::lowest_rule(const Spec& s) const {
+  Level highest = kRegisters;
+  for (int o = 0; o < operands_; ++o) {
+    const bool may_pack = packs_[o] && !s.place[o].packed;
+    highest = std::max(highest, may_pack ? s.place[o].level : s.place[o].level - 1);
+  }
+  return std::min({s.nearest, highest, kL3});
+}
+
+// As Space::region() walks an operand: contiguous pieces grow while the next stride is as long as
+// the piece; from the first that is not, all that matters of a stride is its class.
+void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
+  i64 run = 1;
+  bool touching = true;
+  int term = 0;
+  for (const Stride& g : strides_[o]) {
+    const i64 e = s.extent[g.dim];
+    const int at = term++;
+    if (e == 1) continue;
+    touching &= g.elements == run;
+    if (touching) {
+      run *= e;
+      continue;
+    }
+    const auto kind = static_cast<std::uint64_t>(stride_class(g.elements * size_[o], line_bytes_));
+    // Operands 0 and 1 fill the lower 42 bits of page[1] and page[2], operand 2 the upper 22.
+    if (o < 2)
+      k.page[1 + o] |= kind << kClassBits * at;
+    else
+      k.page[1 + at / 3] |= kind << (kClassBits * (6 + at % 3));
+  }
+}
+
+Key Coordinates::key(const Spec& s) const {
+  static_assert(kMaxDims == 6 && kMaxOperands == 3 && kLevels <= 8);
+  Key k;
+  std::uint64_t attributes = 0;
+  for (int o = 0; o < operands_; ++o) {
+    const Place& place = s.place[o];
+    attributes |= static_cast<std::uint64_t>(place.level * 2 + place.packed) << kPlaceBits * o;
+    const bool filled = o + 1 == operands_ && !s.accumulate;
+    if (!place.packed && !blocked_[o] && (place.level > kL1 || filled)) add_classes(s, o, k);
+  }
+  k.page[0] = attributes | static_cast<std::uint64_t>(s.accumulate) << kAccumulateBit |
+              static_cast<std::uint64_t>(lowest_rule(s)) << kNearestBit |
+              static_cast<std::uint64_t>(s.threads) << kThreadsBit;
+  for (int d = 0; d < dims_; ++d) {
+    const auto e = static_cast<std::uint64_t>(s.extent[d]);
+    const int twos = std::countr_zero(e);
+    MORELLO_CHECK(e >> twos <= 0xFFFFFFFF, "extent {} has too large an odd part", e);
+    k.point[d] = static_cast<std::uint16_t>(twos);
+    k.page[3 + d / 2] |= (e >> twos) << 32 * (d % 2);
+  }
+  return k;
+}
+
+Level nearest_of(const Key& key) { return static_cast<Level>(key.page[0] >> kNearestBit & 7); }
+
+std::string describe(const Key& k, int dims, int operands) {
+  std::string out;
+  for (int d = 0; d < dims; ++d)
+    out += fmt::format("{} ", (k.page[3 + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF) << k.point[d]);
+  for (int o = 0; o < operands; ++o) {
+    const auto place = static_cast<int>(k.page[0] >> kPlaceBits * o & 15);
+    out += fmt::format("{}{} ", level_name(place / 2), place % 2 ? " packed" : "");
+  }
+  if (k.page[0] >> kAccumulateBit & 1) out += "acc ";
+  out += fmt::format("nearest {}", level_name(nearest_of(k)));
+  return out;
+}
+
+}  // namespace morello

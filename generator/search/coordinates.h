@@ -1,0 +1,78 @@
+// Coordinates: where a Spec lies in the memo. A table belongs to a *signature*, the text of all
+// that is constant while one family is searched and that could change an answer: the computation
+// without its extents, the family, the menus of tiles, the machine and the number of threads.
+// Within a signature a Spec is a page (attributes that cannot be ordered) and a point in Z>=0^n.
+//
+//   point[d]   a, where extent[d] = odd * 2^a
+//   page       odd part of every extent; level and form of every operand; accumulate, nearest,
+//              threads; a class for every stride of an operand that is not packed
+//
+// Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
+// another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
+// only: do its rows touch (then the extents say how far apart they are), how far apart if less than
+// a line, less than a page or not, a multiple of a page or not (`StrideClass`).
+//
+// Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
+// which only a fill of the output still asks; levels that no operand can move to any more.
+//
+// Promise: serial Specs (threads == 1) with equal keys, in Spaces with equal signatures, have the
+// same candidates: equal decisions, own costs, bytes and weights, and children with equal keys. How
+// a Spec is divided among threads depends on the root, so for those it holds below one root only.
+// tests/search/coordinates_test.cc follows every candidate of several roots to check it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "impl/spec.h"
+
+namespace morello {
+
+struct Key {
+  std::array<std::uint64_t, 6> page{};
+  std::array<std::uint16_t, kMaxDims> point{};
+  bool operator==(const Key&) const = default;
+  auto operator<=>(const Key&) const = default;
+};
+
+// How far apart neighbouring rows of an operand are, as far as costs can tell: 0 if they touch,
+// kBelowPage, kPageOrMore, kPageMultiple, or kBytes + the bytes if they are less than a line.
+enum StrideClass : int { kTouching, kBelowPage, kPageOrMore, kPageMultiple, kBytes };
+int stride_class(i64 bytes, i64 line_bytes);
+
+class Coordinates {
+ public:
+  Coordinates() = default;
+  // `menus` is the text of what tile sizes depend on (search/space.h); `packs` says of every
+  // operand whether some Spec copies it into packed form.
+  Coordinates(const Problem& problem, const std::string& menus, std::span<const bool> packs);
+
+  const std::string& signature() const { return signature_; }
+  Key key(const Spec& s) const;
+
+ private:
+  struct Stride {
+    int dim;
+    i64 elements;
+  };
+  Level lowest_rule(const Spec& s) const;
+  void add_classes(const Spec& s, int operand, Key& k) const;
+
+  int dims_ = 0, operands_ = 0;
+  int line_bytes_ = 64;
+  bool packs_[kMaxOperands] = {};
+  bool blocked_[kMaxOperands] = {};
+  int size_[kMaxOperands] = {};
+  std::vector<Stride> strides_[kMaxOperands];  // plain address terms, ascending
+  std::string signature_;
+};
+
+// The farthest level that a move within this Spec can still go to.
+Level nearest_of(const Key& key);
+// What a key says, for people: "m=96 n=2^4*3 ... a@L2 ...".
+std::string describe(const Key& key, int dims, int operands);
+
+}  // namespace morello

@@ -1,0 +1,108 @@
+// The promise of coordinates.h: Specs with one key, whatever kernel they were met under, have the
+// same candidates and children with the same keys.
+
+#include "search/coordinates.h"
+
+#include <map>
+#include <set>
+
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+using Candidates = std::vector<std::string>;
+
+struct Met {
+  std::map<std::pair<std::string, Key>, Candidates> candidates;  // by signature and key
+  int specs = 0;                                                 // (root, Spec) pairs looked at
+  int shared = 0;  // of which the key was known from another root
+};
+
+std::string key_text(const Key& k) {
+  return fmt::format("{} {}", fmt::join(k.page, ","), fmt::join(k.point, ","));
+}
+
+// Follows every candidate below a root, and compares the candidates of every key met before. All
+// Specs of a root are looked at, also those that share a key with another of the same root.
+void follow(const Space& space, const Spec& spec, std::set<std::string>& seen, Met& met,
+            const std::set<std::pair<std::string, Key>>& before) {
+  if (!seen.insert(str(spec, space.computation())).second) return;
+  std::vector<Candidate> all;
+  auto keep = [&](const Candidate& c) { all.push_back(c); };
+  expand(space, spec, keep);
+  Candidates texts;
+  for (const Candidate& c : all) {
+    std::string text = fmt::format("{} {} {} {}: {} + ", c.decision.rewrite, c.decision.subject,
+                                   c.decision.detail, c.decision.value, c.cost.base.value());
+    for (int i = 0; i < c.cost.children; ++i)
+      text += fmt::format("{} * ({}) ", c.cost.weight[i], key_text(space.key(c.child[i])));
+    texts.push_back(text + fmt::format("{} bytes at {}", c.bytes, c.bytes > 0 ? c.level : 0));
+  }
+  const std::pair id(space.signature(), space.key(spec));
+  ++met.specs;
+  met.shared += before.contains(id);
+  const auto [it, fresh] = met.candidates.emplace(id, texts);
+  CAPTURE(str(spec, space.computation()));
+  CAPTURE(describe(id.second, space.dims(), space.operands()));
+  REQUIRE(it->second == texts);
+  for (const Candidate& c : all)
+    for (int i = 0; i < c.cost.children; ++i) follow(space, c.child[i], seen, met, before);
+}
+
+using Row = std::vector<const char*>;  // kernels with sub-problems in common
+
+// Strides that fill whole pages and such that do not, short rows, rows that touch, remainders,
+// columns, blocks, batches; all dtypes.
+const Row kRows[] = {
+    {"(a: f32[24,64], b: f32[64,32]): f32 = matmul(a, b)",
+     "(a: f32[24,64], b: f32[64,48]): f32 = matmul(a, b)",
+     "(a: f32[12,40], b: f32[40,32]): f32 = matmul(a, b)",
+     "(a: f32[12,40], b: f32[40,1024]): f32 = matmul(a, b)",
+     "(a: f32[12,40], b: f32[40,2048]): f32 = matmul(a, b)",
+     "(a: f32[12,1024], b: f32[1024,1056]): f32 = matmul(a, b)"},
+    {"(a: f32[7,20], b: f32[20,19]): f32 = matmul(a, b)",
+     "(a: f32[7,20], b: f32[20,3]): f32 = matmul(a, b)",
+     "(a: f32[13,20], b: f32[20,19]): f32 = matmul(a, b)"},
+    {"(a: f32[24,64] col, b: f32[64,32] col): f32 col = matmul(a, b)",
+     "(a: f32[24,64] col, b: f32[64,16] col): f32 col = matmul(a, b)"},
+    {"(a: bf16[3,64], b: bf16[64,96] packed): bf16 = matmul(a, b)",
+     "(a: bf16[3,64], b: bf16[64,48] packed): bf16 = matmul(a, b)"},
+    {"(a: u8[2,5,18], b: i8[2,18,24]): i32 = matmul(a, b)",
+     "(a: u8[3,5,18], b: i8[3,18,24]): i32 = matmul(a, b)"},
+    {"(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
+     "(x: f32[40,64] col): f32 = reduce_sum(x, axis=0)"},
+    {"(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
+     "(x: f32[80,30], y: f32[80,30] col): f32 = add(x, y)"},
+};
+
+TEST_CASE("equal keys mean equal candidates, under every root") {
+  const Machine machine = toy_machine(2048, 65536);
+  for (const Row& row : kRows) {
+    Met met;
+    std::set<std::pair<std::string, Key>> before;
+    for (const char* text : row) {
+      CAPTURE(text);
+      const KernelSpec k = spec(text);
+      // Any family will do, if the other roots have it too.
+      int taken = 0;
+      for (const Family& f : families(k.computation, *find_isa("avx2"))) {
+        const Problem p{&k.computation, &machine, f, 1};
+        const bool as_packed = p.root().place[1].packed == k.computation.operands[1].packed;
+        if (!as_packed || f.quantum[0] > 16 || ++taken > 2) continue;
+        const Space space(p, taken != 2);
+        std::set<std::string> seen;
+        follow(space, space.problem().root(), seen, met, before);
+      }
+      before.clear();
+      for (const auto& [id, texts] : met.candidates) before.insert(id);
+    }
+    MESSAGE(std::string(row.front()) << ": " << met.specs << " Specs, " << met.candidates.size()
+                                     << " keys, " << met.shared << " met under another root");
+    CHECK(met.specs > 100);
+    CHECK(met.shared > 0);
+  }
+}
+
+}  // namespace
+}  // namespace morello

@@ -40,7 +40,7 @@ class Pricer {
 
   Cost price(const Spec& spec, const Limits& limits, const ImplPtr& impl) {
     const Key key = space_.key(spec);
-    const State state{impl.get(), key.high, key.low, limits.bytes};
+    const State state{impl.get(), key, limits.bytes};
     if (const auto it = known_.find(state); it != known_.end()) return it->second;
     Cost best = Cost::infinite();
     auto each = [&](const Candidate& c) {
@@ -53,7 +53,7 @@ class Pricer {
   }
 
  private:
-  using State = std::tuple<const Impl*, std::uint64_t, std::uint64_t, std::array<i64, 3>>;
+  using State = std::tuple<const Impl*, Key, std::array<i64, 3>>;
 
   // The children of this node that a rewrite leaves to the search, in order.
   static std::vector<ImplPtr> parts(const Impl& impl) {

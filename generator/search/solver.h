@@ -51,9 +51,9 @@ struct SolverOptions {
 
 class Solver {
  public:
-  // The memo must be safe for as many threads as help. Specs that may still be divided among threads
-  // are kept apart and forgotten with the Solver: how they divide depends on the root, and they are
-  // few.
+  // The memo must be safe for as many threads as help. Specs that may still be divided among
+  // threads are kept apart and forgotten with the Solver: how they divide depends on the root, and
+  // they are few.
   Solver(const Space& space, Memo& memo) : Solver(space, memo, SolverOptions()) {}
   Solver(const Space& space, Memo& memo, const SolverOptions& options)
       : space_(space), memo_(memo), options_(options) {}

@@ -59,7 +59,10 @@ include("${CMAKE_CURRENT_LIST_DIR}/MorelloCheck.cmake")
 
 set(MORELLO_EXECUTABLE "" CACHE FILEPATH "The Morello generator; empty: the one of the package")
 set(MORELLO_PARALLEL_JOBS 1 CACHE STRING "Generators that run at once (each uses all cores)")
-mark_as_advanced(MORELLO_EXECUTABLE MORELLO_PARALLEL_JOBS)
+# Not a PATH: CMake would make a path of OFF too.
+set(MORELLO_CACHE_DIR "$ENV{MORELLO_CACHE_DIR}" CACHE STRING
+    "Where solved sub-problems are kept; empty: in the build tree; OFF: nowhere")
+mark_as_advanced(MORELLO_EXECUTABLE MORELLO_PARALLEL_JOBS MORELLO_CACHE_DIR)
 
 foreach(_morello_property IN ITEMS KERNELS HEADER SOURCE IMPL STATS)
   define_property(TARGET PROPERTY MORELLO_${_morello_property})
@@ -175,6 +178,22 @@ function(_morello_guard name stamp)
   endif()
 endfunction()
 
+# -> memo_arguments. The directory is neither an input nor an output: what it holds changes how long
+# a search takes, never a byte of what is generated.
+function(_morello_memo)
+  string(TOUPPER "${MORELLO_CACHE_DIR}" word)
+  if(word MATCHES "^(OFF|NO|N|FALSE|0)$")
+    set(memo_arguments --no-memo PARENT_SCOPE)
+    return()
+  endif()
+  set(directory "${CMAKE_BINARY_DIR}/morello/memo")
+  if(NOT word STREQUAL "")
+    cmake_path(ABSOLUTE_PATH MORELLO_CACHE_DIR BASE_DIRECTORY "${CMAKE_BINARY_DIR}" NORMALIZE
+               OUTPUT_VARIABLE directory)
+  endif()
+  set(memo_arguments --memo "${directory}" PARENT_SCOPE)
+endfunction()
+
 # The custom command and <target>.update -> impl_path, stats_path
 function(_morello_command)
   set(stamp "${work}/${target}.stamp")
@@ -198,11 +217,13 @@ function(_morello_command)
     cmake_path(GET spec_file FILENAME what)
   endif()
   list(JOIN what ", " what)
+  _morello_memo()
   add_custom_command(OUTPUT "${stamp}" BYPRODUCTS ${files}
     COMMAND ${generator} generate --spec-file "${spec_file}" ${spec_arguments}
             --machine "${machine}" --isa "${isa}" --threads "${arg_THREADS}"
             --namespace "${namespace}" --header "${header_path}" --header-name "${header}"
             ${extra} --impl "${impl_path}" --stats "${stats_path}" --stamp "${stamp}"
+            ${memo_arguments}
     ${show}
     DEPENDS ${generator} "${spec_file}" ${machine_file}
     JOB_POOL morello VERBATIM COMMENT "Morello: ${target} (${what})")

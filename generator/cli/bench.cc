@@ -115,12 +115,14 @@ void run_bench(const BenchArgs& a) {
   const std::vector<const Isa*> isas = a.search.isas(all_isas());
   const std::vector<KernelSpec> specs = a.spec.load();
   const Machine machine = a.search.load_machine();
+  OpenMemo memo(a.search.memo);
   std::vector<std::string> rows;
   for (const KernelSpec& spec : specs) {
     KernelSpec subject = spec;
     subject.name = "kernel";
     KernelFound found{&subject, {}};
-    for (const Isa* isa : isas) found.variants.push_back(search(spec, machine, *isa, a.search));
+    for (const Isa* isa : isas)
+      found.variants.push_back(search(spec, machine, *isa, a.search, memo));
     EmitOptions options;
     options.space = "bench";
     options.header_name = "kernel.h";

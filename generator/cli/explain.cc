@@ -13,11 +13,12 @@ static void run(const SpecArgs& spec, const SearchArgs& args) {
   const std::vector<const Isa*> given = args.isa ? args.isas("") : std::vector<const Isa*>{};
   const std::vector<KernelSpec> kernels = spec.load();
   const Machine machine = args.load_machine();
+  OpenMemo memo(args.memo);
   const std::vector<const Isa*> isas = given.empty() ? args.isas(machine.isa) : given;
   std::string out;
   for (const KernelSpec& k : kernels)
     for (const Isa* isa : isas) {
-      const Found found = search(k, machine, *isa, args);
+      const Found found = search(k, machine, *isa, args, memo);
       if (!out.empty()) out += "\n";
       out +=
           fmt::format("kernel       {}\nmachine      {}, {}\n", k.str(), machine.name, isa->name);

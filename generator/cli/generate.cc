@@ -62,11 +62,12 @@ void run(const GenerateArgs& a) {
   const std::vector<KernelSpec> specs = a.spec.load();
   require_names(specs);
   const Machine machine = a.search.load_machine();
+  OpenMemo memo(a.search.memo);
 
   std::vector<KernelFound> kernels;
   for (const KernelSpec& spec : specs) {
     KernelFound& k = kernels.emplace_back(KernelFound{&spec, {}});
-    for (const Isa* isa : isas) k.variants.push_back(search(spec, machine, *isa, a.search));
+    for (const Isa* isa : isas) k.variants.push_back(search(spec, machine, *isa, a.search, memo));
   }
 
   EmitOptions options;

@@ -66,6 +66,7 @@ void SearchArgs::declare(CLI::App& app) {
                  "Give up after as many sub-problems per family (exit code 5)")
       ->check(CLI::Range(i64{1}, i64{1} << 60))
       ->option_text("N [no limit]");
+  memo.declare(app, true);
   app.add_option("--progress", progress, "auto: a line on a terminal when it takes long; off")
       ->check(CLI::IsMember({"auto", "off"}))
       ->option_text("auto|off [auto]");
@@ -125,7 +126,7 @@ static double cpu_seconds() {
 }
 
 Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
-             const SearchArgs& args) {
+             const SearchArgs& args, OpenMemo& memo) {
   const std::string title =
       fmt::format("{} {}", kernel.name.empty() ? "kernel" : kernel.name, isa.name);
   SearchProgress counters;
@@ -136,6 +137,7 @@ Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   options.max_specs = args.max_specs;
   options.progress = &counters;
+  options.tables = memo.tables();
   const double start = cpu_seconds();
   std::variant<Optimum, StopReason> result = optimize(kernel.computation, machine, isa, options);
   const double seconds = cpu_seconds() - start;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "cli/memo.h"
 #include "search/optimize.h"
 #include "spec/kernel_spec.h"
 
@@ -26,6 +27,7 @@ struct SearchArgs {
   int jobs = 0;  // 0: all processors this process may use
   i64 max_specs = 0;
   std::string progress = "auto";
+  MemoArgs memo;
 
   void declare(CLI::App& app);
   Machine load_machine() const;
@@ -42,6 +44,6 @@ struct Found {
   double seconds = 0;  // CPU time of the search, all threads
 };
 Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
-             const SearchArgs& args);
+             const SearchArgs& args, OpenMemo& memo);
 
 }  // namespace morello

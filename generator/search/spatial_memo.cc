@@ -1,5 +1,7 @@
 #include "search/spatial_memo.h"
 
+#include "search/freeze.h"
+
 namespace morello {
 namespace {
 
@@ -52,10 +54,14 @@ SpatialMemo::Shard& SpatialMemo::shard(const Key& key) const {
 }
 
 bool SpatialMemo::find(const Key& key, const Limits& limits, Entry& found) const {
+  Map::Content c;
+  if (!bytes_.empty() && saved_.find(key.page, key.point, limits.bytes, c)) {
+    found = entry(c);
+    return true;
+  }
   const Shard& s = shard(key);
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (locked_) lock.lock();
-  Map::Content c;
   if (!s.map.find(key.page, key.point, limits.bytes, c)) return false;
   found = entry(c);
   return true;
@@ -80,6 +86,40 @@ MemoSize SpatialMemo::size() const {
     size.bytes += static_cast<i64>(s.map.bytes());
   }
   return size;
+}
+
+static std::span<const std::byte> span_of(std::string_view bytes) {
+  return std::as_bytes(std::span(bytes));
+}
+
+bool SpatialMemo::use(std::string bytes) {
+  bytes_ = std::move(bytes);
+  if (Saved::open(span_of(bytes_), saved_)) return true;
+  bytes_.clear();
+  return false;
+}
+
+MemoSize SpatialMemo::saved_size() const {
+  MemoSize size;
+  if (bytes_.empty()) return size;
+  size.bytes = static_cast<i64>(bytes_.size());
+  Map::PageKey last_page{};
+  Map::Point last_point{};
+  saved_.for_each([&](const Map::PageKey& page, const Map::Point& point, const Map::Content&) {
+    size.specs += size.boxes == 0 || page != last_page || point != last_point;
+    ++size.boxes;
+    last_page = page;
+    last_point = point;
+  });
+  return size;
+}
+
+std::string SpatialMemo::frozen(std::string_view old) const {
+  Map all;
+  Saved saved;
+  if (Saved::open(span_of(old), saved)) add_all(saved, all);
+  for (const Shard& s : shards_) add_all(s.map, all);
+  return freeze_union(all);
 }
 
 }  // namespace morello

@@ -1,11 +1,14 @@
 // SpatialMemo: the memo that searches use, on a SpatialMap (search/spatial_map.h). For several
-// threads it is divided by page into shards with a lock each.
+// threads it is divided by page into shards with a lock each. Below it may lie what others have
+// solved, in its saved form (search/saved_map.h), which is only read.
 #pragma once
 
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "search/memo.h"
+#include "search/saved_map.h"
 #include "search/spatial_map.h"
 
 namespace morello {
@@ -13,13 +16,22 @@ namespace morello {
 class SpatialMemo final : public Memo {
  public:
   using Map = SpatialMap<kMaxDims, Limits::kCount>;
+  using Saved = SavedMap<kMaxDims, Limits::kCount>;
 
   // Safe for that many threads at once.
   explicit SpatialMemo(int threads = 1);
 
   bool find(const Key& key, const Limits& limits, Entry& found) const override;
   void insert(const Key& key, const Limits& asked, const Entry& entry) override;
+  // Of what was inserted here.
   MemoSize size() const override;
+
+  // Before the search: answers from these bytes too. False: they are no table.
+  bool use(std::string bytes);
+  MemoSize saved_size() const;  // walks over all of it
+  // What was inserted here and what is in `old`, as bytes for use(). Bytes that are no table have
+  // nothing in them.
+  std::string frozen(std::string_view old) const;
 
  private:
   struct Shard {
@@ -28,6 +40,8 @@ class SpatialMemo final : public Memo {
   };
   Shard& shard(const Key& key) const;
 
+  std::string bytes_;
+  Saved saved_;  // in bytes_
   bool locked_;
   mutable std::vector<Shard> shards_;
 };

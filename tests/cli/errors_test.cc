@@ -16,16 +16,18 @@ struct Row {
 const Row kRows[] = {
     {{},
      2,
-     "morello: error: a command is missing (allowed: generate, check, explain, machine, bench)\n"
+     "morello: error: a command is missing (allowed: generate, check, explain, machine, bench, "
+     "memo)\n"
      "Try `morello --help`.\n"},
     {{""},
      2,
-     "morello: error: unknown command `` (allowed: generate, check, explain, machine, bench)\n"
+     "morello: error: unknown command `` (allowed: generate, check, explain, machine, bench, "
+     "memo)\n"
      "Try `morello --help`.\n"},
     {{"generat"},
      2,
      "morello: error: unknown command `generat`; did you mean `generate`? (allowed: generate, "
-     "check, explain, machine, bench)\nTry `morello --help`.\n"},
+     "check, explain, machine, bench, memo)\nTry `morello --help`.\n"},
     {{"--spec", "x"}, 2, "morello: error: unknown option `--spec`\nTry `morello --help`.\n"},
     {{"machine"},
      2,
@@ -169,6 +171,22 @@ const Row kRows[] = {
     {{"generate", "--spec", "TINY", "--name", "f", "--machine", "zen5", "--header", "DIR"},
      1,
      "morello: error: cannot write DIR: Is a directory\n"},
+    {{"generate", "--spec", "TINY", "--name", "f", "--memo", "DIR", "--no-memo"},
+     2,
+     "morello: error: --memo and --no-memo exclude each other\nHINT"},
+    {{"generate", "--spec", "TINY", "--name", "f", "--memo"},
+     2,
+     "morello: error: --memo: the value is missing\nHINT"},
+    {{"generate", "--spec", "TINY", "--name", "f", "--memo-budget", "0"},
+     2,
+     "morello: error: --memo-budget: Value 0 not in range 1 to 1073741824\nHINT"},
+    {{"memo"},
+     2,
+     "morello: error: a command is missing (allowed: stats, clear)\nTry `morello memo --help`.\n"},
+    {{"memo", "clear", "--no-memo"},
+     2,
+     "morello: error: unknown option `--no-memo`; did you mean `--memo`?\n"
+     "Try `morello memo clear --help`.\n"},
     {{"bench", "--spec", "TINY", "--rounds", "0"},
      2,
      "morello: error: --rounds: Value 0 not in range 1 to 100000\nTry `morello bench --help`.\n"},

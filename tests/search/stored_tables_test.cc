@@ -1,0 +1,166 @@
+// Answers with tables that other searches have filled, through the disk, are those without.
+#include "search/stored_tables.h"
+
+#include <random>
+
+#include "search/store_fixture.h"
+#include "toy.h"
+
+#ifdef MORELLO_LONG
+static constexpr int kKernels = 2000;
+#else
+static constexpr int kKernels = 40;
+#endif
+
+namespace morello {
+namespace {
+
+// Shapes that share factors, so that sub-problems meet.
+std::string random_kernel(std::mt19937& random) {
+  const int sizes[] = {1, 2, 3, 4, 6, 7, 8, 12, 16, 24, 32, 48};
+  const auto size = [&] { return sizes[random() % std::size(sizes)]; };
+  const int m = size(), n = size(), k = size(), b = 1 + static_cast<int>(random() % 4);
+  switch (random() % 8) {
+    case 0:
+      return fmt::format("(a: f32[{},{}], b: f32[{},{}]): f32 = matmul(a, b)", m, k, k, n);
+    case 1:
+      return fmt::format("(a: f32[{},{}], b: f32[{},{}] packed): f32 = matmul(a, b)", m, k, k, n);
+    case 2:
+      return fmt::format("(a: f32[{},{}], b: f32[{},{}] col): f32 = matmul(a, b)", m, k, k, n);
+    case 3:
+      return fmt::format("(a: bf16[1,{}], b: bf16[{},{}] packed): f32 = matmul(a, b)", k, k, n);
+    case 4:
+      return fmt::format("(a: f32[{},{},{}], b: f32[{},{},{}]): f32 = matmul(a, b)", b, m, k, b, k,
+                         n);
+    case 5:
+      return fmt::format("(x: f32[{},{}]): f32 = reduce_sum(x, axis={})", m, k, random() % 2);
+    case 6:
+      return fmt::format("(x: f32[{},{}], y: f32[{},{}]): f32 = x + y", m, n, m, n);
+    default:
+      return fmt::format("(x: bf16[{},{}]): f32 col = convert(x)", m, n);
+  }
+}
+
+std::string answer(const KernelSpec& k, const Machine& machine, const Isa& isa,
+                   const SearchOptions& options, i64* specs = nullptr) {
+  const Optimum o = found(optimize(k.computation, machine, isa, options));
+  if (specs) *specs += o.stats.specs;
+  return fmt::format("{} {} threads {}\n{}", o.cost.value(), o.problem.family.str(k.computation),
+                     o.problem.threads, print(o.problem, *o.impl));
+}
+
+TEST_CASE("answers with tables of other kernels are those without") {
+  const Scratch d;
+  std::mt19937 random(21);
+  const Machine machines[] = {toy_machine(), toy_machine(2048, 16384, 65536)};
+  std::vector<std::string> notes;
+  i64 specs[2] = {};
+  for (int i = 0; i < kKernels; ++i) {
+    // A process of its own, in effect: nothing is kept but the directory.
+    MemoStore store(d.path());
+    StoredTables tables(store, [&](const std::string& note) { notes.push_back(note); });
+    const std::string text = random_kernel(random);
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const Machine& machine = machines[random() % 2];
+    const Isa& isa = *isa_table()[random() % isa_table().size()];
+    SearchOptions options{.threads = 1 + static_cast<int>(random() % 2),
+                          .jobs = 1 + static_cast<int>(random() % 3)};
+    const std::string want = answer(k, machine, isa, options);
+    options.tables = &tables;
+    for (int again : {0, 1}) {
+      const i64 before = specs[again];
+      CHECK(answer(k, machine, isa, options, &specs[again]) == want);
+      // With several jobs timing decides which families are tried; a Spec for several threads is
+      // not kept.
+      if (again && options.jobs == 1 && options.threads == 1) CHECK(specs[again] == before);
+    }
+  }
+  CHECK(notes.empty());
+  CHECK(whole_tables(d.path()) > 10);
+  MESSAGE("specs solved with tables of others: ", specs[0], ", with its own: ", specs[1]);
+}
+
+TEST_CASE("what is merged keeps every box") {
+  SpatialMemo both, one, two;
+  std::mt19937 random(22);
+  const auto number = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  struct Row {
+    Key key;
+    Limits asked;
+    Entry entry;
+  };
+  std::vector<Row> rows;
+  for (int i = 0; i < 2000; ++i) {
+    Key key;
+    key.page[0] = static_cast<std::uint64_t>(number(5));
+    key.point = {static_cast<std::uint16_t>(number(10)), static_cast<std::uint16_t>(number(10))};
+    const i64 at = 10 * i;  // boxes of one Spec do not meet
+    const Entry entry{Cost::cycles(i + 1),
+                      {{at, 0, 0}},
+                      {{at + 9, 99, 99}},
+                      {.rewrite = 1, .subject = 0, .detail = 0, .value = i}};
+    rows.push_back({key, {{at + 5, 50, 50}}, entry});
+    (number(2) ? one : two).insert(key, rows.back().asked, entry);
+  }
+  const std::string first = one.frozen("");
+  const std::string merged = two.frozen(first);
+  CHECK(two.frozen(merged) == merged);  // so that nothing is written when nothing is new
+  CHECK(one.frozen(merged) == merged);
+  CHECK(two.frozen("no table") == two.frozen(""));
+  REQUIRE(both.use(merged));
+  CHECK(both.saved_size().boxes == 2000);
+  CHECK(both.size().boxes == 0);
+  for (const Row& row : rows) {
+    Entry got;
+    REQUIRE(both.find(row.key, row.asked, got));
+    CHECK(got.cost == row.entry.cost);
+    CHECK(got.decision == row.entry.decision);
+    CHECK(got.peak.bytes == row.entry.peak.bytes);
+    CHECK(got.limit.bytes == row.entry.limit.bytes);
+  }
+  CHECK_FALSE(one.use("no table"));
+}
+
+TEST_CASE("tables that are whole but no maps, and what a directory has") {
+  const Scratch d;
+  MemoStore store(d.path());
+  std::vector<std::string> notes;
+  StoredTables tables(store, [&](const std::string& note) { notes.push_back(note); });
+  const KernelSpec k = spec("(a: f32[8,8], b: f32[8,8]): f32 = matmul(a, b)");
+  const Machine machine = toy_machine();
+  const SearchOptions options{.tables = &tables};
+  const std::string want = answer(k, machine, *find_isa("scalar"), options);
+  std::vector<StoredTable> rows = stored_tables(store);
+  REQUIRE(!rows.empty());
+  for (const StoredTable& row : rows) {
+    CHECK(row.usable);
+    CHECK(row.machine == "toy");
+    CHECK(row.family.starts_with("scalar "));
+    CHECK(row.problem == "");
+    CHECK(row.boxes >= row.specs);
+    CHECK(row.specs > 0);
+  }
+  for (const MemoStore::Table& t : store.list())
+    CHECK(save(store, t.signature, "whole, but no map") == "");
+  CHECK(stored_tables(store)[0].problem == "it is not a map");
+  CHECK(answer(k, machine, *find_isa("scalar"), options) == want);
+  CHECK(notes.size() == rows.size());
+  CHECK(notes[0].ends_with(": it is not a map; it is not used"));
+  for (const StoredTable& row : stored_tables(store)) CHECK(row.usable);
+
+  CHECK(save(store, "sources 0123\nkernel k\nname = \"m\"\n", "of other sources") == "");
+  int others = 0;
+  for (const StoredTable& row : stored_tables(store))
+    if (!row.usable) {
+      ++others;
+      CHECK(row.machine == "m");
+      CHECK(row.family == "k");
+      CHECK(row.problem == "");
+      CHECK(row.specs == 0);
+    }
+  CHECK(others == 1);
+}
+
+}  // namespace
+}  // namespace morello

@@ -11,14 +11,11 @@
 //
 // How, from the outside in:
 // - A directory hashes the page key to a page.
-// - A page is a dense grid of 4-byte cells over the bounding box of its points, row by row, the
-// last
-//   coordinate fastest; it grows when a point falls outside. Neighbours are thus neighbours in
-//   memory, and a point costs 4 bytes divided by the fill, no key. A page that would be nearly
-//   empty, such as (0,0) and (65535,65535), is a small hash table of points instead.
-// - A cell points to words of 8 bytes: 42 bits of cost and 22 bits of "what"; a second box of a
-// cell
-//   adds a word that links to the first.
+// - A page is a grid of 4-byte cells over the bounding box of its points, without the empty ones
+//   where they are many (search/lattice_page.h). Neighbours are thus neighbours in memory, and a
+//   point needs no key.
+// - A cell points to words of 8 bytes: 42 bits of cost and 22 bits of "what"; a second box of
+//   a cell adds a word that links to the first.
 // - What = (decision, peak, limit), interned: many boxes share one. 2 x 4 bytes per level and 8.
 // Whatever does not fit (costs above 4e12, limits of 4 GiB and more that are not "unlimited", more
 // than 4 million whats) is kept in full in a side table and found through its word.
@@ -29,8 +26,8 @@
 // (3,5) {60, 6144, unlimited, 9}: a word with what 1 and a link to the first. Now find((3,5), 2048)
 // looks at two words and returns cost 70; find((3,5), 512) looks at two and returns false.
 //
-// find() and insert() are expected O(kDims + kLimits * boxes at the point); growing a page costs
-// its cells, a bounded number of times each. find() writes nothing, so any number
+// find() and insert() are expected O(kDims + kLimits * boxes at the point), where a page that is
+// not dense adds a move of at most 16 KiB to an insert. find() writes nothing, so any number
 // of threads may call it while nobody inserts. No state outside the object.
 #pragma once
 
@@ -43,6 +40,8 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "search/lattice_page.h"
 
 namespace morello {
 
@@ -68,47 +67,6 @@ class Pieces {
   std::size_t size_ = 0;
 };
 
-// A bounding box in a lattice, row by row, the last coordinate fastest.
-template <int kDims>
-struct Frame {
-  using Point = std::array<std::uint16_t, kDims>;
-  Point origin{}, span{};  // least coordinates, and greatest less least
-  // Cells, or more than any page may have.
-  std::uint64_t volume() const {
-    std::uint64_t cells = 1;
-    for (std::uint64_t s : span)
-      if (cells < std::uint64_t{1} << 40) cells *= s + 1;
-    return cells;
-  }
-  // Position of a point, row by row, or false if it lies outside.
-  bool locate(const Point& point, std::size_t& index) const {
-    std::size_t at = 0;
-    int outside = 0;
-    for (int d = 0; d < kDims; ++d) {
-      const std::uint32_t step = std::uint32_t{point[d]} - origin[d];
-      outside |= int{step > span[d]};
-      at = at * (span[d] + std::size_t{1}) + step;
-    }
-    index = at;
-    return outside == 0;
-  }
-  // f(point) for all, in order.
-  template <typename F>
-  void visit(F&& f) const {
-    Point at = origin;
-    for (;;) {
-      f(std::as_const(at));
-      int d = kDims - 1;
-      while (d >= 0 && at[d] - origin[d] == span[d]) {
-        at[d] = origin[d];
-        --d;
-      }
-      if (d < 0) return;
-      ++at[d];
-    }
-  }
-};
-
 template <int kDims, int kLimits>
 class SpatialMap {
  public:
@@ -132,7 +90,7 @@ class SpatialMap {
   bool find(const PageKey& key, const Point& point, const Vector& query, Content& content) const {
     const Slot slot = directory_[slot_of(key, hash(key))];
     if (slot.page == 0) return false;
-    std::uint32_t cell = cell_at(pages_[slot.page - 1], point);
+    std::uint32_t cell = pages_[slot.page - 1].cells.at(point);
     if (cell == 0) return false;
     const Codes codes = codes_of(query);
     while (!holds(words_[cell >> 1], codes, query, content)) {
@@ -145,7 +103,8 @@ class SpatialMap {
   // Adds a box. One that the point has already is not stored twice.
   void insert(const PageKey& key, const Point& point, const Content& content) {
     const std::uint64_t word = word_of(content);
-    std::uint32_t& cell = place(page_of(key), point);
+    LatticePage<kDims>& page = page_of(key).cells;
+    std::uint32_t& cell = page.place(point);
     for (std::uint32_t c = cell; c != 0; c = next(c)) {
       const std::uint64_t had = words_[c >> 1];
       if (is_wide(word) ? this->content(had) == content : had == word) return;
@@ -170,8 +129,8 @@ class SpatialMap {
     std::vector<Content> chain;
     for (const Page* page : pages) {
       cells.clear();
-      visit(*page, [&](const Point& p, std::uint32_t cell) { cells.push_back({p, cell}); });
-      if (page->slots > 0) std::sort(cells.begin(), cells.end());
+      page->cells.visit([&](const Point& p, std::uint32_t cell) { cells.push_back({p, cell}); });
+      if (!page->cells.is_ordered()) std::sort(cells.begin(), cells.end());
       for (const auto& [point, first] : cells) {
         chain.clear();
         for (std::uint32_t c = first; c != 0; c = next(c)) chain.push_back(content(words_[c >> 1]));
@@ -185,20 +144,23 @@ class SpatialMap {
   std::size_t boxes() const { return boxes_; }
   std::size_t pages() const { return pages_.size(); }
   std::size_t whats() const { return whats_.size(); }
-  // Everything allocated, with slack and what malloc adds to the many small pieces.
+  // Everything allocated, with slack and what malloc adds to the many small pieces. Looks at every
+  // page.
   std::size_t bytes() const {
-    return words_.bytes() + whats_.bytes() + wides_.bytes() + pages_.bytes() + cell_bytes_ +
+    std::size_t cells = 0;
+    for (std::size_t i = 0; i < pages_.size(); ++i) cells += pages_[i].cells.bytes();
+    return words_.bytes() + whats_.bytes() + wides_.bytes() + pages_.bytes() + cells +
            directory_.capacity() * sizeof(Slot) + interned_.capacity() * sizeof(std::uint32_t);
   }
 
   // Well mixed in all bits.
   static std::uint64_t hash(const PageKey& key) {
-    static constexpr std::uint64_t kOdd[] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F,
-                                             0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
-                                             0xFF51AFD7ED558CCD, 0xD6E8FEB86659FD93};
-    std::uint64_t h = 0;
-    for (std::size_t i = 0; i < key.size(); ++i) h += (key[i] ^ key[i] >> 32) * kOdd[i];
-    return mix(h);
+    const auto part = [&key](std::size_t i, std::uint64_t odd) {
+      return (key[i] ^ key[i] >> 32) * odd;
+    };
+    return mix(part(0, 0x9E3779B97F4A7C15) + part(1, 0xC2B2AE3D27D4EB4F) +
+               part(2, 0xBF58476D1CE4E5B9) + part(3, 0x94D049BB133111EB) +
+               part(4, 0xFF51AFD7ED558CCD) + part(5, 0xD6E8FEB86659FD93));
   }
 
  private:
@@ -217,8 +179,6 @@ class SpatialMap {
   static constexpr std::uint32_t kLinked = 1;
   static constexpr std::size_t kMostWords = std::size_t{1} << 31;
   static constexpr std::size_t kFirstSlots = 64;
-  // What malloc adds to a block, on average: 8 bytes, and 8 to a multiple of 16.
-  static constexpr std::size_t kMalloc = 16;
 
   struct What {
     Codes peak, limit;
@@ -230,11 +190,7 @@ class SpatialMap {
     std::uint32_t page = 0;  // index + 1
   };
   struct Page {
-    std::unique_ptr<std::uint32_t[]> cells;
-    std::unique_ptr<Point[]> points;  // of every cell, where slots > 0
-    Frame<kDims> frame;               // holds all points
-    std::uint32_t count = 0;          // points
-    std::uint32_t slots = 0;          // of the hash table; 0: dense
+    LatticePage<kDims> cells;
     PageKey key{};
   };
 
@@ -254,20 +210,28 @@ class SpatialMap {
       return c == kNegative || c == kTooLarge || c == kBeyond;
     });
   }
-  static Vector vector_of(const Codes& codes) {
-    Vector v;
-    for (int i = 0; i < kLimits; ++i)
-      v[i] = codes[i] == kUnlimitedCode ? kUnlimited : std::int64_t{codes[i]} - 1;
-    return v;
+  static std::int64_t bytes_of(std::uint32_t code) {
+    return code == kUnlimitedCode ? kUnlimited : std::int64_t{code} - 1;
   }
   static bool is_wide(std::uint64_t word) { return word >> kCostBits == kWide; }
 
   Content content(std::uint64_t word) const {
-    if (is_wide(word)) return wides_[word & kCostMask];
-    const What& w = whats_[word >> kCostBits];
+    Content c;
+    if (is_wide(word))
+      c = wides_[word & kCostMask];
+    else
+      read(word, whats_[word >> kCostBits], c);
+    return c;
+  }
+  // Number by number: a copy of the whole would wait for its parts to be written.
+  static void read(std::uint64_t word, const What& w, Content& c) {
     const std::uint64_t cost = word & kCostMask;
-    return {cost == kCostMask ? kInfeasible : cost, vector_of(w.peak), vector_of(w.limit),
-            w.decision};
+    c.cost = cost == kCostMask ? kInfeasible : cost;
+    for (int i = 0; i < kLimits; ++i) {
+      c.peak[i] = bytes_of(w.peak[i]);
+      c.limit[i] = bytes_of(w.limit[i]);
+    }
+    c.decision = w.decision;
   }
 
   bool holds(std::uint64_t word, const Codes& codes, const Vector& query, Content& found) const {
@@ -282,8 +246,9 @@ class SpatialMap {
     int outside = 0;
     for (int i = 0; i < kLimits; ++i)
       outside |= int{codes[i] < w.peak[i]} | int{w.limit[i] < codes[i]};
-    if (outside == 0) found = content(word);
-    return outside == 0;
+    if (outside != 0) return false;
+    read(word, w, found);
+    return true;
   }
 
   // The word of a box, or just kWide if it takes more than a word.
@@ -337,6 +302,12 @@ class SpatialMap {
 
   // --- the directory ---
 
+  // Without a call of memcmp.
+  static bool same(const PageKey& a, const PageKey& b) {
+    std::uint64_t difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+  }
   static std::uint32_t tag_of(std::uint64_t h) { return static_cast<std::uint32_t>(h >> 32); }
 
   // Where it is, or should be.
@@ -344,7 +315,7 @@ class SpatialMap {
     const std::size_t mask = directory_.size() - 1;
     std::size_t i = h & mask;
     while (directory_[i].page != 0 &&
-           (directory_[i].tag != tag_of(h) || pages_[directory_[i].page - 1].key != key))
+           (directory_[i].tag != tag_of(h) || !same(pages_[directory_[i].page - 1].key, key)))
       i = (i + 1) & mask;
     return i;
   }
@@ -369,127 +340,8 @@ class SpatialMap {
     return pages_[slot.page - 1];
   }
 
-  // --- pages ---
-
-  // Cells that a dense page of so many points may have: about what the hash table would take.
-  static std::uint64_t affordable(std::uint64_t points) { return 8 * points + 8; }
-
-  static std::size_t hashed(const Page& page, const Point& point) {
-    std::uint64_t h = 0;
-    for (std::uint64_t x : point) h = (h ^ x) * 0x9E3779B97F4A7C15;
-    std::size_t i = mix(h) & (page.slots - 1);
-    while (page.cells[i] != 0 && page.points[i] != point) i = (i + 1) & (page.slots - 1);
-    return i;
-  }
-
-  static std::uint32_t cell_at(const Page& page, const Point& point) {
-    std::size_t i;
-    if (page.slots > 0) return page.cells[hashed(page, point)];
-    return page.frame.locate(point, i) ? page.cells[i] : 0;
-  }
-
   std::uint32_t next(std::uint32_t cell) const {
     return cell & kLinked ? static_cast<std::uint32_t>(words_[(cell >> 1) + 1]) : 0;
-  }
-
-  // f(point, cell) for every cell in use; in the order of points if the page is dense.
-  template <typename F>
-  static void visit(const Page& page, F&& f) {
-    if (page.slots > 0) {
-      for (std::size_t i = 0; i < page.slots; ++i)
-        if (page.cells[i] != 0) f(page.points[i], page.cells[i]);
-      return;
-    }
-    if (page.count == 0) return;
-    std::size_t i = 0;
-    page.frame.visit([&](const Point& p) {
-      if (page.cells[i] != 0) f(p, page.cells[i]);
-      ++i;
-    });
-  }
-
-  // The frame with a point in it; with some slack, an eighth of every span that grows, so that a
-  // page that grows step by step is copied a bounded number of times.
-  static Frame<kDims> around(const Page& page, const Point& point, int slack) {
-    if (page.count == 0) return {point, {}};
-    Frame<kDims> frame;
-    for (int d = 0; d < kDims; ++d) {
-      int low = page.frame.origin[d];
-      int high = low + page.frame.span[d];
-      const int spare = slack * (high - low) / 8;
-      if (point[d] < low) low = std::max(0, point[d] - spare);
-      if (point[d] > high) high = std::min(0xFFFF, point[d] + spare);
-      frame.origin[d] = static_cast<std::uint16_t>(low);
-      frame.span[d] = static_cast<std::uint16_t>(high - low);
-    }
-    return frame;
-  }
-
-  // The cell of a point, made if it is new; the caller fills it.
-  std::uint32_t& place(Page& page, const Point& point) {
-    std::size_t i;
-    if (page.slots == 0 && page.count > 0 && page.frame.locate(point, i)) {
-      page.count += page.cells[i] == 0;
-      return page.cells[i];
-    }
-    if (page.slots > 0) {
-      i = hashed(page, point);
-      if (page.cells[i] != 0) return page.cells[i];
-    }
-    // A hash table reconsiders only when it is full.
-    Frame<kDims> frame = around(page, point, 0);
-    if (4 * (page.count + std::size_t{1}) <= 3 * std::size_t{page.slots}) {
-      page.frame = frame;
-    } else if (const std::uint64_t most = affordable(page.count + std::uint64_t{1});
-               frame.volume() <= most) {
-      const Frame<kDims> wide = around(page, point, 1);
-      rebuild(page, wide.volume() <= most ? wide : frame, 0);
-    } else {
-      rebuild(page, frame, table_for(page.count));
-    }
-    ++page.count;
-    if (page.slots == 0) {
-      page.frame.locate(point, i);
-    } else {
-      i = hashed(page, point);
-      page.points[i] = point;
-    }
-    return page.cells[i];
-  }
-
-  // Slots of a hash table for so many points and one more.
-  static std::uint32_t table_for(std::uint32_t points) {
-    std::uint32_t slots = 4;
-    while (3 * std::uint64_t{slots} < 4 * (points + std::uint64_t{1})) slots *= 2;
-    return slots;
-  }
-
-  static std::size_t bytes_of(const Page& page) {
-    if (!page.cells) return 0;
-    if (page.slots == 0) return page.frame.volume() * sizeof(std::uint32_t) + kMalloc;
-    return page.slots * (sizeof(std::uint32_t) + sizeof(Point)) + 2 * kMalloc;
-  }
-
-  void rebuild(Page& page, const Frame<kDims>& frame, std::uint32_t slots) {
-    Page grown;
-    grown.key = page.key;
-    grown.frame = frame;
-    grown.slots = slots;
-    grown.count = page.count;
-    grown.cells = std::make_unique<std::uint32_t[]>(slots > 0 ? slots : frame.volume());
-    if (slots > 0) grown.points = std::make_unique<Point[]>(slots);
-    visit(page, [&](const Point& p, std::uint32_t cell) {
-      std::size_t i;
-      if (slots > 0) {
-        i = hashed(grown, p);
-        grown.points[i] = p;
-      } else {
-        grown.frame.locate(p, i);
-      }
-      grown.cells[i] = cell;
-    });
-    cell_bytes_ += bytes_of(grown) - bytes_of(page);
-    page = std::move(grown);
   }
 
   Pieces<std::uint64_t, 11> words_;  // from 1 on: cell 0 is "no box"
@@ -498,7 +350,7 @@ class SpatialMap {
   Pieces<Page, 5> pages_;
   std::vector<Slot> directory_;          // open addressing, at most half full
   std::vector<std::uint32_t> interned_;  // index + 1 into whats_, at most three quarters full
-  std::size_t specs_ = 0, boxes_ = 0, cell_bytes_ = 0;
+  std::size_t specs_ = 0, boxes_ = 0;
 };
 
 }  // namespace morello

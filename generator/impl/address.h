@@ -50,6 +50,8 @@ struct PackedOrder {
   std::vector<Digit> digits;  // Digit::axis is a dim here
   bool operator==(const PackedOrder&) const = default;
   AddressMap address(const Extents& tile) const;
+  // Of address(tile), without making it: searches ask for nothing else millions of times.
+  i64 elements(const Extents& tile) const;
 };
 
 }  // namespace morello

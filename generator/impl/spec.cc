@@ -58,7 +58,7 @@ Dtype Problem::place_dtype(int operand, bool packed) const {
 
 i64 Problem::packed_bytes(int operand, const Extents& extent) const {
   MORELLO_CHECK(is_packable(family, operand), "operand {} is never packed", operand);
-  return family.packed[operand].address(extent).elements * bytes(place_dtype(operand, true));
+  return family.packed[operand].elements(extent) * bytes(place_dtype(operand, true));
 }
 
 std::string str(const Spec& s, const Computation& c) {

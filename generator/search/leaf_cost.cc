@@ -98,7 +98,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
   if (!vector) return;
   const int lane = family().lane;
   const bool partial = s.extent[lane] % k.lanes != 0;
-  const bool adjacent = s.place[out].packed || problem_.root_address(out).unit_stride(lane) == 1;
+  const bool adjacent = s.place[out].packed || stores_adjacent_;
   const i64 rows = tile / ceil_div(s.extent[lane], k.lanes);
   const i64 staged = !adjacent ? tile : partial ? rows : 0;
   w.store += staged * k.lanes * (s.accumulate ? 2 : 1);

@@ -19,15 +19,7 @@ std::span<const Rewrite* const> rewrite_table() {
 
 void expand(const Space& space, const Spec& spec, Emit emit) {
   std::int16_t row = 0;
-  auto numbered = [&](const Candidate& c) {
-    Candidate copy = c;
-    copy.decision.rewrite = row;
-    emit(copy);
-  };
-  for (const Rewrite* r : rewrite_table()) {
-    r->expand(space, spec, numbered);
-    ++row;
-  }
+  for (const Rewrite* r : rewrite_table()) r->expand(space, spec, emit.of(row++));
 }
 
 ImplPtr build(const Space& space, const Spec& spec, const Decision& d,

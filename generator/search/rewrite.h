@@ -3,7 +3,7 @@
 // they obey are in README.md beside this file.
 #pragma once
 
-#include <functional>
+#include <concepts>
 #include <span>
 
 #include "search/memo.h"
@@ -26,16 +26,26 @@ struct Candidate {
   }
 };
 
-// A reference to a callable; never stored.
+// A reference to a callable; never stored. Fills in which rewrite a decision is of.
 class Emit {
  public:
   template <class F>
-  Emit(F& f) : object_(&f), call_([](void* o, const Candidate& c) { (*static_cast<F*>(o))(c); }) {}
-  void operator()(const Candidate& c) const { call_(object_, c); }
+  requires(!std::same_as<F, Emit>) Emit(F& f)
+      : object_(&f), call_([](void* o, const Candidate& c) { (*static_cast<F*>(o))(c); }) {}
+  Emit of(std::int16_t rewrite) const {
+    Emit e = *this;
+    e.rewrite_ = rewrite;
+    return e;
+  }
+  void operator()(Candidate& c) const {
+    c.decision.rewrite = rewrite_;
+    call_(object_, c);
+  }
 
  private:
   void* object_;
   void (*call_)(void*, const Candidate&);
+  std::int16_t rewrite_ = -1;
 };
 
 struct Rewrite {

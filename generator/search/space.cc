@@ -79,7 +79,13 @@ Space::Space(const Problem& problem, bool monotone) : problem_(problem), monoton
       loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
   }
   stores_given_ = !blocked_[computation().inputs()];
-  for (int o = 0; o < operands(); ++o) packs_[o] = packing_pays(o);
+  const int lane = family().lane;
+  stores_adjacent_ =
+      lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
+  for (int o = 0; o < operands(); ++o) {
+    packs_[o] = packing_pays(o);
+    copies_in_runs_[o] = copies_in_runs(o);
+  }
   make_menus();
   coordinates_ = Coordinates(problem_, menus_text(), std::span(packs_).first(operands()));
 }
@@ -338,7 +344,7 @@ bool Space::copies_in_runs(int operand) const {
 Cost Space::copy_work(int operand, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
   const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  return Cost::milli(elements * (copies_in_runs(operand) ? 1500 / lanes : 1250));
+  return Cost::milli(elements * (copies_in_runs_[operand] ? 1500 / lanes : 1250));
 }
 
 Cost Space::copy(const Spec& s, int operand, Level to) const {

@@ -131,7 +131,9 @@ class Space {
   bool blocked_[kMaxOperands] = {};         // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
+  bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool packs_[kMaxOperands] = {};
+  bool copies_in_runs_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;

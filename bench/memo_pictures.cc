@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "search/rewrite.h"
 
@@ -34,27 +35,35 @@ constexpr const char* kHead = R"(
   </style>
 )";
 
+std::string operand_name(const Computation& c, std::size_t o) {
+  return o == static_cast<std::size_t>(c.inputs()) ? "out"
+                                                   : std::string(1, static_cast<char>('a' + o));
+}
+
 // Colours and letters of decisions, in the order in which they are met.
 class Legend {
  public:
   explicit Legend(const Computation& c) : computation_(c) {}
 
-  std::size_t id(std::uint64_t n) {
-    const auto at = std::find(numbers_.begin(), numbers_.end(), n);
-    if (at == numbers_.end()) numbers_.push_back(n);
-    return static_cast<std::size_t>(at - numbers_.begin());
+  // The same for the same decision and note.
+  std::size_t id(std::uint64_t n, const std::string& note = "") {
+    const auto at = std::find(numbers_.begin(), numbers_.end(), std::pair(n, note));
+    const auto id = static_cast<std::size_t>(at - numbers_.begin());
+    if (at == numbers_.end()) numbers_.emplace_back(n, note);
+    return id;
   }
   const char* colour(std::size_t id) const { return kColours[id % std::size(kColours)]; }
   char letter(std::size_t id) const { return static_cast<char>('A' + id % 26); }
   std::string text(std::size_t id) const {
-    const Decision d = decision(numbers_[id]);
+    const Decision d = decision(numbers_[id].first);
     if (d.rewrite < 0) return "no program";
     const std::string_view name = rewrite_table()[static_cast<std::size_t>(d.rewrite)]->name;
     if (name == "tile" || name == "split_reduction")
       return fmt::format("{} {} by {}", name == "tile" ? "loop" : "split",
                          computation_.dims[static_cast<std::size_t>(d.subject)].name, d.value);
     if (name == "view" || name == "pack")
-      return fmt::format("{} {} to {}", name == "view" ? "view" : "copy", operand(d.subject),
+      return fmt::format("{} {} to {}", name == "view" ? "view" : "copy",
+                         operand_name(computation_, static_cast<std::size_t>(d.subject)),
                          level_name(static_cast<Level>(d.detail)));
     return name == "select_kernel" ? "call the leaf" : std::string(name);
   }
@@ -65,16 +74,13 @@ class Legend {
           "  <rect x=\"{}\" y=\"{}\" width=\"18\" height=\"18\" fill=\"{}\"/>\n"
           "  <text class=\"key\" x=\"{}\" y=\"{}\">{}</text>\n"
           "  <text class=\"left\" x=\"{}\" y=\"{}\">{}</text>\n",
-          x, y, colour(i), x + 9, y + 14, letter(i), x + 26, y + 14, text(i));
+          x, y, colour(i), x + 9, y + 14, letter(i), x + 26, y + 14, numbers_[i].second + text(i));
     return out;
   }
 
  private:
-  std::string operand(int o) const {
-    return o == computation_.inputs() ? "out" : std::string(1, static_cast<char>('a' + o));
-  }
   const Computation& computation_;
-  std::vector<std::uint64_t> numbers_;
+  std::vector<std::pair<std::uint64_t, std::string>> numbers_;
 };
 
 std::map<Spec, std::vector<Content>> specs_of(const Map& map) {
@@ -100,6 +106,34 @@ void write(const std::string& path, int width, int height, const std::string& ti
 
 std::uint64_t odd(const Map::PageKey& page, std::size_t d) {
   return page[3 + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF;
+}
+
+// "n = 192; a in L3, b packed in L2, out in L2": what is fixed, for people.
+std::string where(const Spec& spec, const Computation& c, std::set<std::size_t> varied) {
+  std::string out;
+  for (std::size_t d = 0; d < c.dims.size(); ++d)
+    if (!varied.contains(d))
+      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", c.dims[d].name,
+                         odd(spec.first, d) << spec.second[d]);
+  const std::string all = describe({spec.first, spec.second}, static_cast<int>(c.dims.size()),
+                                   static_cast<int>(c.operands.size()));
+  std::istringstream words(all);
+  std::string word;
+  for (std::size_t d = 0; d < c.dims.size(); ++d) words >> word;
+  for (std::size_t o = 0; o < c.operands.size(); ++o) {
+    std::string level;
+    words >> level;
+    const auto here = words.tellg();
+    const bool packed = words >> word && word == "packed";
+    if (!packed) words.seekg(here);
+    out +=
+        fmt::format("{}{}{} in {}",
+                    out.empty() ? ""
+                    : o == 0    ? "; "
+                                : ", ",
+                    operand_name(c, o), packed ? " packed" : "", level == "mem" ? "memory" : level);
+  }
+  return out;
 }
 
 // A plane through a page: the page and a point on it, whose coordinates x and y are to be varied.
@@ -175,61 +209,76 @@ void draw_plane(const std::map<Spec, std::vector<Content>>& specs, const Computa
       "</text>\n",
       18, (at_y(high_y) + at_y(low_y) + kCell) / 2, c.dims[plane.y].name);
   body += fmt::format("  <text class=\"left small\" x=\"8\" y=\"20\">{}</text>\n",
-                      describe({plane.at.first, plane.at.second}, static_cast<int>(c.dims.size()),
-                               static_cast<int>(c.operands.size())));
+                      where(plane.at, c, {plane.x, plane.y}));
   body += legend.svg(at_x(high_x + 1) + 24, kTop);
   write(path, at_x(high_x + 1) + 230, std::max(bottom + 14, kTop + 24 * 12),
         "One plane of a page, coloured by decision", body);
 }
 
-// How many of a Spec's boxes can be told apart by their limits in L1 and L2.
-std::size_t telling(const std::vector<Content>& boxes) {
-  std::set<std::uint64_t> decisions;
-  std::set<std::int64_t> l1, l2;
-  for (const Content& c : boxes) {
-    decisions.insert(c.decision);
-    l1.insert(c.limit[0]);
-    l2.insert(c.limit[1]);
+constexpr int kSide = 420;
+
+// Limits of two levels as pixels: logarithmic from 64 bytes on.
+struct Scale {
+  double far[2] = {1024, 1024};
+  explicit Scale(const std::vector<Content>& boxes) {
+    for (const Content& b : boxes)
+      for (std::size_t l = 0; l < 2; ++l)
+        for (const std::int64_t v : {b.peak[l], b.limit[l]})
+          if (v < Map::kUnlimited) far[l] = std::max(far[l], 2.0 * static_cast<double>(v + 64));
   }
-  return boxes.size() > 9 ? 0 : std::min(l1.size(), l2.size()) * 100 + decisions.size();
+  int at(std::size_t l, std::int64_t v) const {
+    const double x = std::min(far[l], static_cast<double>(v) + 64);
+    return static_cast<int>(std::lround(kSide * std::log2(x / 64) / std::log2(far[l] / 64)));
+  }
+};
+
+// How well a picture shows a Spec's boxes: 0 if one is too small or covers another; else the more,
+// the more they differ in both levels.
+std::size_t telling(const std::vector<Content>& boxes) {
+  const Scale scale(boxes);
+  std::vector<std::array<int, 4>> seen;
+  std::set<std::pair<int, int>> rows, columns;
+  for (const Content& c : boxes) {
+    const std::array<int, 4> r = {scale.at(0, c.peak[0]), scale.at(0, c.limit[0]),
+                                  scale.at(1, c.peak[1]), scale.at(1, c.limit[1])};
+    if (r[1] - r[0] < 20 || r[3] - r[2] < 20) return 0;
+    for (const auto& o : seen)
+      if (o[0] < r[1] && r[0] < o[1] && o[2] < r[3] && r[2] < o[3]) return 0;
+    seen.push_back(r);
+    columns.insert({r[0], r[1]});
+    rows.insert({r[2], r[3]});
+  }
+  return std::min(rows.size(), columns.size()) * 100 + seen.size();
 }
 
 void draw_boxes(const std::map<Spec, std::vector<Content>>& specs, const Computation& c,
                 const std::string& path) {
-  constexpr int kSide = 420, kLeft = 70, kTop = 40;
+  constexpr int kLeft = 70, kTop = 40;
   const auto best = std::max_element(specs.begin(), specs.end(), [](const auto& a, const auto& b) {
     return telling(a.second) < telling(b.second);
   });
-  double far[2] = {1, 1};
-  for (const Content& b : best->second)
-    for (std::size_t l = 0; l < 2; ++l)
-      for (const std::int64_t v : {b.peak[l], b.limit[l]})
-        if (v < Map::kUnlimited) far[l] = std::max(far[l], 2.0 * static_cast<double>(v + 64));
-  // Logarithmic from 64 bytes on.
-  const auto scale = [&](std::size_t l, std::int64_t v) {
-    const double x = std::min(far[l], static_cast<double>(v) + 64);
-    return static_cast<int>(std::lround(kSide * std::log2(x / 64) / std::log2(far[l] / 64)));
-  };
+  const Scale scale(best->second);
   Legend legend(c);
   std::string body;
   for (const Content& b : best->second) {
-    const std::size_t id = legend.id(b.decision);
-    const int x = kLeft + scale(0, b.peak[0]), right = kLeft + scale(0, b.limit[0]);
-    const int y = kTop + kSide - scale(1, b.limit[1]), bottom = kTop + kSide - scale(1, b.peak[1]);
+    const std::size_t id =
+        legend.id(b.decision, fmt::format("{:.0f} cycles: ", static_cast<double>(b.cost) / 1000));
+    const int x = kLeft + scale.at(0, b.peak[0]), right = kLeft + scale.at(0, b.limit[0]);
+    const int y = kTop + kSide - scale.at(1, b.limit[1]),
+              bottom = kTop + kSide - scale.at(1, b.peak[1]);
     body += fmt::format(
         "  <rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"0.75\" "
         "stroke=\"#ffffff\"/>\n",
         x, y, std::max(2, right - x), std::max(2, bottom - y), legend.colour(id));
-    body +=
-        fmt::format("  <text class=\"key\" x=\"{}\" y=\"{}\">{} {:.5g}</text>\n", (x + right) / 2,
-                    (y + bottom) / 2 + 4, legend.letter(id), static_cast<double>(b.cost) / 1000);
+    body += fmt::format("  <text class=\"key\" x=\"{}\" y=\"{}\">{}</text>\n", (x + right) / 2,
+                        (y + bottom) / 2 + 4, legend.letter(id));
   }
   body += fmt::format("  <path class=\"axis\" d=\"M{0} {1} V{2} H{3}\"/>\n", kLeft, kTop,
                       kTop + kSide, kLeft + kSide);
   for (std::size_t l = 0; l < 2; ++l)
-    for (std::int64_t kib = 0; static_cast<double>(kib) * 1024 < far[l];
+    for (std::int64_t kib = 0; static_cast<double>(kib) * 1024 < scale.far[l];
          kib = kib == 0 ? 1 : kib * 4) {
-      const int at = scale(l, kib * 1024);
+      const int at = scale.at(l, kib * 1024);
       body += l == 0 ? fmt::format("  <text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\n",
                                    kLeft + at, kTop + kSide + 16, kib)
                      : fmt::format("  <text class=\"small\" x=\"{}\" y=\"{}\">{}</text>\n",
@@ -241,12 +290,10 @@ void draw_boxes(const std::map<Spec, std::vector<Content>>& specs, const Computa
       "  <text x=\"{0}\" y=\"{1}\" transform=\"rotate(-90 {0} {1})\">KiB that may be used in "
       "L2</text>\n",
       18, kTop + kSide / 2);
-  body +=
-      fmt::format("  <text class=\"left small\" x=\"8\" y=\"20\">{}</text>\n",
-                  describe({best->first.first, best->first.second}, static_cast<int>(c.dims.size()),
-                           static_cast<int>(c.operands.size())));
+  body += fmt::format("  <text class=\"left small\" x=\"8\" y=\"20\">{}</text>\n",
+                      where(best->first, c, {}));
   body += legend.svg(kLeft + kSide + 30, kTop);
-  write(path, kLeft + kSide + 230, kTop + kSide + 56,
+  write(path, kLeft + kSide + 290, kTop + kSide + 56,
         "The boxes of one Spec over the limits of two levels", body);
 }
 

@@ -17,8 +17,9 @@ using Map = SpatialMemo::Map;
 using Content = Map::Content;
 using Spec = std::pair<Map::PageKey, Map::Point>;
 
-constexpr const char* kColours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
-                                    "#edc948", "#b07aa1", "#ff9da7", "#9c755f", "#bab0ac"};
+// Dark enough for white letters.
+constexpr const char* kColours[] = {"#3f6a98", "#c4620a", "#43833c", "#c23f42", "#33807b",
+                                    "#8f7000", "#85547f", "#b3476b", "#745643", "#5f5a55"};
 constexpr const char* kHead = R"(
   <style>
     :root { color-scheme: light dark; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include "search/memo.h"
 #include "search/rewrite.h"
@@ -56,7 +57,9 @@ class Solver {
   // they are few.
   Solver(const Space& space, Memo& memo) : Solver(space, memo, SolverOptions()) {}
   Solver(const Space& space, Memo& memo, const SolverOptions& options)
-      : space_(space), memo_(memo), options_(options) {}
+      : space_(space), memo_(memo), options_(options) {
+    if (space.problem().threads > 1) divided_.emplace(2);
+  }
 
   Entry solve(const Spec& spec, const Limits& limits);
   // Joins in a solve(spec, limits) of another thread, as number `worker` > 0 of `workers`, until
@@ -72,14 +75,14 @@ class Solver {
   SearchStats stats() const;
 
  private:
-  Memo& memo(const Spec& s) { return s.threads > 1 ? divided_ : memo_; }
+  Memo& memo(const Spec& s) { return s.threads > 1 ? *divided_ : memo_; }
 
   struct Trial;
   class Worker;
 
   const Space& space_;
   Memo& memo_;
-  SpatialMemo divided_{2};
+  std::optional<SpatialMemo> divided_;
   SolverOptions options_;
   std::atomic<bool> done_{false};  // some thread has the answer that all are looking for
   std::atomic<i64> specs_{0}, candidates_{0}, memo_hits_{0};

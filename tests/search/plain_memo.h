@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "search/memo.h"
+#include "search/spatial_memo.h"
 
 namespace morello {
 
@@ -17,11 +17,6 @@ struct KeyHash {
     std::size_t h = 0;
     for (std::uint64_t v : k.page) h = mix(h, v);
     for (std::uint16_t v : k.point) h = mix(h, v);
-    return h;
-  }
-  std::size_t operator()(const std::pair<Key, Limits>& k) const {
-    std::size_t h = (*this)(k.first);
-    for (i64 v : k.second.bytes) h = mix(h, static_cast<std::uint64_t>(v));
     return h;
   }
 };
@@ -53,21 +48,59 @@ inline Limits relevant(const Key& key, Limits limits) {
   return limits;
 }
 
+// By (Spec, exact limits), and as lean as that can be: 40 bytes of key, 40 of value. Pages, of
+// which there are few, are numbered in a table of their own.
 class ExactMemo final : public Memo {
  public:
   bool find(const Key& key, const Limits& limits, Entry& found) const override {
-    const auto it = entries_.find({key, relevant(key, limits)});
+    const auto page = pages_.find(key.page);
+    if (page == pages_.end()) return false;
+    const auto it = entries_.find(exact(page->second, key, limits));
     if (it == entries_.end()) return false;
-    found = it->second;
+    found = {it->second.cost, it->second.peak, limits, decision(it->second.decision)};
     return true;
   }
   void insert(const Key& key, const Limits& asked, const Entry& entry) override {
-    entries_.emplace(std::pair(key, relevant(key, asked)), entry);
+    const auto next = static_cast<std::uint32_t>(pages_.size());
+    const std::uint32_t page = pages_.emplace(key.page, next).first->second;
+    entries_.emplace(exact(page, key, asked),
+                     Value{entry.cost, entry.peak, number(entry.decision)});
   }
   MemoSize size() const override { return {0, static_cast<i64>(entries_.size()), 0}; }
 
  private:
-  std::unordered_map<std::pair<Key, Limits>, Entry, KeyHash> entries_;
+  struct Exact {
+    std::uint32_t page;
+    std::array<std::uint8_t, kMaxDims> point;
+    Limits limits;
+    bool operator==(const Exact&) const = default;
+  };
+  struct Value {
+    Cost cost;
+    Limits peak;
+    std::uint64_t decision;
+  };
+  struct Hash {
+    std::size_t operator()(const decltype(Key::page)& page) const {
+      std::size_t h = 0;
+      for (std::uint64_t v : page) h = KeyHash::mix(h, v);
+      return h;
+    }
+    std::size_t operator()(const Exact& e) const {
+      std::size_t h = e.page;
+      for (std::uint8_t v : e.point) h = h * 64 + v;
+      for (i64 v : e.limits.bytes) h = KeyHash::mix(h, static_cast<std::uint64_t>(v));
+      return h;
+    }
+  };
+  static Exact exact(std::uint32_t page, const Key& key, const Limits& limits) {
+    Exact e{page, {}, relevant(key, limits)};
+    for (int d = 0; d < kMaxDims; ++d) e.point[d] = static_cast<std::uint8_t>(key.point[d]);
+    return e;
+  }
+
+  std::unordered_map<decltype(Key::page), std::uint32_t, Hash> pages_;
+  std::unordered_map<Exact, Value, Hash> entries_;
 };
 
 }  // namespace morello

@@ -7,6 +7,7 @@
 
 #include "bench/search_memos.h"
 #include "bench/search_run.h"
+#include "bench/search_sharing.h"
 #include "search/optimize.h"
 
 namespace {
@@ -42,7 +43,7 @@ constexpr Row kRows[] = {
 struct Args {
   std::string machine = "x86-64-v3", spec, only, isa = "avx2", directory;
   int threads = 1, jobs = 2, repeat = 1;
-  bool nests = false, memos = false;
+  bool nests = false, memos = false, sharing = false;
 };
 
 void print_head(int jobs) {
@@ -110,6 +111,7 @@ int main(int argc, char** argv) {
   app.add_option("--tables", a.directory, "Directory for warm searches; without it there are none");
   app.add_flag("--nests", a.nests, "Print what was found");
   app.add_flag("--memos", a.memos, "Compare with a memo by (Spec, exact limits) and a flat one");
+  app.add_flag("--sharing", a.sharing, "Layers of language models one by one and together");
   CLI11_PARSE(app, argc, argv);
   const Result<Machine> machine = load_machine(a.machine);
   if (!machine) {
@@ -122,6 +124,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (a.memos) return compare_memos(*machine, *isa);
+  if (a.sharing) return compare_sharing(*machine, *isa);
   std::vector<Row> rows(std::begin(kRows), std::end(kRows));
   if (!a.spec.empty()) rows = {{"spec", a.spec.c_str(), a.threads, 0}};
   print_head(a.jobs);

@@ -1,0 +1,120 @@
+#include "bench/search_sharing.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+#include <mutex>
+
+#include "search/optimize.h"
+#include "spec/kernel_spec.h"
+
+namespace morello::bench {
+namespace {
+
+// Weights (k, n), each with every number of rows.
+constexpr int kWeights[][2] = {{4096, 4096},  {4096, 11008}, {11008, 4096}, {4096, 14336},
+                               {14336, 4096}, {2048, 2048},  {2048, 8192},  {8192, 2048},
+                               {2048, 16384}, {16384, 2048}, {5120, 13824}, {13824, 5120},
+                               {4096, 1024},  {5120, 5120}};
+constexpr int kRows[] = {1, 7, 100, 512};
+
+// Tables stay in memory between searches.
+class KeptTables final : public Tables {
+ public:
+  std::unique_ptr<SpatialMemo> open(const std::string& signature, int threads) override {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<SpatialMemo> memo = std::move(kept_[signature]);
+    return memo ? std::move(memo) : std::make_unique<SpatialMemo>(threads);
+  }
+  void close(const std::string& signature, std::unique_ptr<SpatialMemo> memo) override {
+    const std::lock_guard lock(mutex_);
+    kept_[signature] = std::move(memo);
+  }
+  MemoSize size() const {
+    MemoSize sum;
+    for (const auto& [signature, memo] : kept_) {
+      const MemoSize s = memo->size();
+      sum.specs += s.specs;
+      sum.boxes += s.boxes;
+      sum.bytes += s.bytes;
+    }
+    return sum;
+  }
+  size_t tables() const { return kept_.size(); }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<SpatialMemo>> kept_;
+};
+
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+struct Total {
+  double seconds = 0;
+  i64 solved = 0;
+  MemoSize size;
+  std::string answers;
+};
+
+// `shared`: where tables come from; null: new ones for every kernel.
+void solve(const char* form, const Machine& machine, const Isa& isa, Tables* shared, Total& total) {
+  for (const auto& [k, n] : kWeights)
+    for (int m : kRows) {
+      const Result<KernelSpec> kernel = parse_spec(fmt::format(fmt::runtime(form), m, k, n));
+      MORELLO_CHECK(kernel.ok(), "{}", form);
+      SearchOptions options;
+      KeptTables own;
+      options.tables = shared != nullptr ? shared : &own;
+      const double start = cpu_seconds();
+      const auto found = optimize(kernel->computation, machine, isa, options);
+      total.seconds += cpu_seconds() - start;
+      const Optimum& best = std::get<Optimum>(found);
+      total.solved += best.stats.specs;
+      total.answers += print(best.problem, *best.impl);
+      total.size.specs += own.size().specs;
+      total.size.boxes += own.size().boxes;
+      total.size.bytes += own.size().bytes;
+    }
+}
+
+}  // namespace
+
+int compare_sharing(const Machine& machine, const Isa& isa) {
+  const char* const forms[] = {
+      "(a: f32[{0},{1}], b: f32[{1},{2}] packed): f32 = matmul(a, b)",
+      "(a: f32[{0},{1}], b: f32[{1},{2}]): f32 = matmul(a, b)",
+      "(a: bf16[{0},{1}], b: bf16[{1},{2}] packed): f32 = matmul(a, b)",
+  };
+  fmt::print("{} kernels each, all families whose bound can win\n{:<12}{:>9}{:>12}{:>12}{:>9}\n",
+             std::size(kWeights) * std::size(kRows), "", "CPU s", "solved", "boxes", "MiB");
+  for (const char* form : forms) {
+    Total alone, together;
+    KeptTables tables;
+    solve(form, machine, isa, nullptr, alone);
+    solve(form, machine, isa, &tables, together);
+    together.size = tables.size();
+    fmt::print("{}\n", form);
+    const auto print_line = [](const char* name, const Total& t) {
+      fmt::print("{:<12}{:>9.2f}{:>12}{:>12}{:>9.1f}\n", name, t.seconds, t.solved, t.size.boxes,
+                 static_cast<double>(t.size.bytes) / (1 << 20));
+    };
+    print_line("one by one", alone);
+    print_line("together", together);
+    fmt::print("{:<12}{:>9.2f}{:>12.2f}{:>12.2f}\n", "times", alone.seconds / together.seconds,
+               static_cast<double>(alone.solved) / static_cast<double>(together.solved),
+               static_cast<double>(alone.size.boxes) / static_cast<double>(together.size.boxes));
+    std::fflush(stdout);
+    if (alone.answers != together.answers) {
+      fmt::print(stderr, "other programs with shared tables\n");
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace morello::bench

@@ -56,8 +56,8 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
   const auto skipped = std::count_if(f.best.families.begin(), f.best.families.end(),
                                      [](const FamilyResult& r) { return r.skipped; });
   const auto tried = static_cast<std::ptrdiff_t>(f.best.families.size()) - skipped;
-  const double compression =
-      s.memo.boxes > 0 ? static_cast<double>(s.specs) / static_cast<double>(s.memo.boxes) : 0;
+  const auto points = static_cast<double>(s.specs + s.memo_hits);
+  const double compression = s.memo.boxes > 0 ? points / static_cast<double>(s.memo.boxes) : 0;
   std::string out = "    {\n";
   const auto add = [&](std::string_view key, const std::string& value) {
     out += fmt::format("      \"{}\": {},\n", key, value);

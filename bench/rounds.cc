@@ -3,27 +3,29 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 
 namespace morello::bench {
 namespace {
 
-double seconds_of_calls(const Task& task, long calls) {
-  return seconds([&] {
+double seconds_of_calls(const Task& task, long calls, bool cpu_time) {
+  const auto all = [&] {
     for (long i = 0; i < calls; ++i) task.run();
-  });
+  };
+  return cpu_time ? cpu_seconds(all) : seconds(all);
 }
 
 // Calls that fill a slot, found by doubling until a measurable part of it is filled.
-long calls_in_slot(const Task& task, double slot_seconds) {
+long calls_in_slot(const Task& task, const Rounds& how) {
   task.run();
   long calls = 1;
-  double spent = seconds_of_calls(task, calls);
-  while (spent < slot_seconds / 4) {
+  double spent = seconds_of_calls(task, calls, how.cpu_time);
+  while (spent < how.slot_seconds / 4) {
     calls *= 2;
-    spent = seconds_of_calls(task, calls);
+    spent = seconds_of_calls(task, calls, how.cpu_time);
   }
   const double per_call = spent / static_cast<double>(calls);
-  return std::max(1L, static_cast<long>(slot_seconds / per_call));
+  return std::max(1L, static_cast<long>(how.slot_seconds / per_call));
 }
 
 }  // namespace
@@ -34,6 +36,17 @@ double seconds(const std::function<void()>& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double cpu_seconds(const std::function<void()>& call) {
+  const auto now = [] {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+  };
+  const double start = now();
+  call();
+  return now() - start;
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -42,12 +55,13 @@ double median(std::vector<double> values) {
 
 std::vector<Times> times_of_rounds(const std::vector<Task>& tasks, const Rounds& how) {
   std::vector<long> calls;
-  for (const Task& task : tasks) calls.push_back(calls_in_slot(task, how.slot_seconds));
+  for (const Task& task : tasks) calls.push_back(calls_in_slot(task, how));
   std::vector<std::vector<double>> times(tasks.size());
   for (int round = 0; round < how.rounds; ++round) {
     for (std::size_t t = 0; t < tasks.size(); ++t) {
-      seconds_of_calls(tasks[t], calls[t]);
-      times[t].push_back(seconds_of_calls(tasks[t], calls[t]) / static_cast<double>(calls[t]));
+      seconds_of_calls(tasks[t], calls[t], how.cpu_time);
+      times[t].push_back(seconds_of_calls(tasks[t], calls[t], how.cpu_time) /
+                         static_cast<double>(calls[t]));
     }
   }
   std::vector<Times> out;

@@ -19,6 +19,9 @@ struct Rounds {
   // Each task runs this long without, then this long with the clock, once a round. A task on more
   // data than the nearer caches hold wants a dozen calls in it: adaptive caches settle slowly.
   double slot_seconds = 5e-3;
+  // Counts what the calling thread computes, not what passes: other programs on its processor cost
+  // it caches only. For tasks of one thread.
+  bool cpu_time = false;
 };
 
 struct Times {
@@ -37,5 +40,7 @@ double median(std::vector<double> values);
 
 // What `call` takes, in seconds, by the steady clock.
 double seconds(const std::function<void()>& call);
+// The same by the clock of the calling thread.
+double cpu_seconds(const std::function<void()>& call);
 
 }  // namespace morello::bench

@@ -11,9 +11,10 @@ static Extents full_extents(const Computation& c) {
   return e;
 }
 
-// Where the operands lie when the kernel is called: in the nearest shared place that holds them all
-// at once, as in a loop that calls it again and again. Small kernels are called with warm caches;
-// weights that fit no cache come from memory.
+// Where the operands lie when the kernel is called: in the nearest place that holds them all at
+// once, as in a loop that calls it again and again. Small kernels are called with warm caches;
+// weights that fit no cache come from memory. Measured: 1.7 MB of an L2 of 2 MiB are read at its
+// full rate, and 24 to 32 MB of an L3 of 32 MiB.
 static Level resident_level(const Problem& p) {
   if (!p.machine) return kMemory;
   i64 total = 0;
@@ -22,8 +23,8 @@ static Level resident_level(const Problem& p) {
     for (i64 n : o.shape) elements *= n;
     total += elements * bytes(o.dtype);
   }
-  for (Level l : {kL2, kL3})
-    if (total <= p.machine->levels[l].bytes / 2) return l;
+  for (Level l = p.threads > 1 ? kL2 : kL1; l <= kL3; ++l)
+    if (total <= p.machine->levels[l].bytes / 8 * 7) return l;
   return kMemory;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace morello {
 namespace {
 
-constexpr i64 kPage = 4096;
 constexpr int kClassBits = 7;
 // Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, nearest, threads.
 constexpr int kPlaceBits = 4;
@@ -71,10 +71,16 @@ std::string signature_of(const Problem& p, const std::string& menus) {
 
 }  // namespace
 
+int spread_of(i64 bytes, i64 line_bytes) {
+  const i64 common = std::gcd(bytes, kPage);
+  int n = 0;
+  while (common > line_bytes << n) ++n;
+  return n;
+}
+
 int stride_class(i64 bytes, i64 line_bytes) {
   if (bytes < line_bytes) return kBytes + static_cast<int>(bytes);
-  if (bytes < kPage) return kBelowPage;
-  return bytes % kPage == 0 ? kPageMultiple : kPageOrMore;
+  return (bytes < kPage ? kBelowPage : kPageOrMore) + spread_of(bytes, line_bytes);
 }
 
 Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs)

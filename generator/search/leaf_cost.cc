@@ -10,12 +10,8 @@ namespace {
 
 i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 
-constexpr i64 kCallMilli = 10'000;  // call, pointer set-up, branches
-constexpr i64 kFinishUops = 6;      // horizontal sum of one vector
-// Two prefetched streams take this many percent of the time of one: medians of 1410 against 1580 us
-// and 1450 against 1600 us for 64 MiB on Zen 5 (rows of weights interleaved by 4 and by 8); with
-// two threads 0.93 to 0.98.
-constexpr i64 kTwoStreamsPercent = 93;
+constexpr i64 kCallMilli = 5'000;      // call, pointer set-up, branches: calls overlap
+constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
 
 }  // namespace
@@ -38,8 +34,8 @@ i64 Space::work_millicycles(const Work& w) const {
   // A load that feeds one instruction is issued with it.
   const i64 issued = w.fma + w.alu + w.store + w.load / 2;
   return std::max({1000 * w.fma / m.fma_per_cycle, 1000 * w.alu / m.alu_per_cycle,
-                   1000 * w.load / m.load_per_cycle, 1000 * w.store / m.store_per_cycle,
-                   1000 * issued / m.issue_per_cycle, w.chain});
+                   1000 * (w.fma + w.alu) / m.vector_per_cycle, 1000 * w.load / m.load_per_cycle,
+                   1000 * w.store / m.store_per_cycle, 1000 * issued / m.issue_per_cycle, w.chain});
 }
 
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
@@ -105,7 +101,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
   w.load += staged * k.lanes * (s.accumulate ? 2 : 1);
 }
 
-Cost Space::leaf(const Spec& s, int ahead_operand) const {
+Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
   w.alu += w.steps;  // loop control
@@ -125,12 +121,16 @@ Cost Space::leaf(const Spec& s, int ahead_operand) const {
   Cost traffic, hidden, first;
   for (int o = 0; o < operands(); ++o) {
     const bool output = o == c.inputs();
-    Cost t = transfer(region(s, o), s.place[o].level, o == ahead_operand);
-    if (o == ahead_operand && streams_of(family(), c, o) > 1)
-      t = Cost::milli(static_cast<i64>(t.value()) * kTwoStreamsPercent / 100);
-    if (o == ahead_operand && s.place[o].level == kMemory) hidden = t;
+    const Region r = region(s, o);
+    const Level from = s.place[o].level;
+    const bool ahead = o == ahead_operand && r.row_bytes > ahead_bytes;
+    Cost t = ahead ? stream(r, from, ahead_bytes) : transfer(r, from);
+    if (ahead && streams_of(family(), c, o) > 1)
+      t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
+    if (ahead && from == kMemory)
+      hidden = Cost::milli(static_cast<i64>(t.value()) / r.row_bytes * (r.row_bytes - ahead_bytes));
     traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
-    if (o != ahead_operand) first = first + latency(s.place[o].level);
+    if (!ahead) first = first + latency(from);
   }
   return overlapped(compute, traffic, hidden) + first;
 }
@@ -141,7 +141,17 @@ Cost Space::leaf(const Spec& s, int ahead_operand) const {
 Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
   const auto exposed = static_cast<i64>(traffic.value() - hidden.value());
   const i64 less = std::min(static_cast<i64>(compute.value()), exposed);
-  return std::max(compute, traffic) + Cost::milli(less * 3 / 10);
+  return std::max(compute, traffic) + Cost::milli(less / 5);
+}
+
+// Storing a register tile of so many vectors, where it can be stored most cheaply: a packed copy of
+// the output has the kernel's own type.
+i64 Space::least_edges(i64 stores) const {
+  Work given, packed;
+  given.add(family().store->uops, stores);
+  if (!packs_[computation().inputs()]) return work_millicycles(given);
+  packed.add(store_access(family(), computation(), true)->uops, stores);
+  return std::min(work_millicycles(given), work_millicycles(packed));
 }
 
 // The leaves every program of the family must run: whole quanta of every parallel dim and one
@@ -163,12 +173,10 @@ Cost Space::least_compute() const {
       count *= rest ? (dim.extent % quantum > 0 ? 1 : 0) : dim.extent / quantum;
     }
     if (count == 0) continue;
-    Work edges;
     i64 stores = 1;
     for (int d = 0; d < dims(); ++d)
       if (!c.dims[d].reduction) stores *= d == family().lane ? ceil_div(tile[d], k.lanes) : tile[d];
-    edges.add(family().store->uops, stores);
-    sum = sum + count * Cost::milli(work_millicycles(leaf_work(tile)) + work_millicycles(edges) +
+    sum = sum + count * Cost::milli(work_millicycles(leaf_work(tile)) + least_edges(stores) +
                                     kCallMilli);
   }
   return sum;
@@ -187,12 +195,13 @@ Cost Space::lower_bound() const {
     const bool input = o < computation().inputs();
     if (input && !root.place[o].packed && !loads_given_[o])
       copies =
-          copies + transfer(region(root, o), from) + copy_work(o, packed_region(root.extent, o));
+          copies + copy_work(o, packed_region(root.extent, o)) +
+          (from > kL1 ? region(root, o).lines : 0) * Cost::milli(line_millicycles(from, false));
     else if (from > kL1)
       traffic = traffic + region(root, o).lines * Cost::milli(line_millicycles(from, true));
   }
   if (family().streams > 1)
-    traffic = Cost::milli(static_cast<i64>(traffic.value()) * kTwoStreamsPercent / 100);
+    traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
   const bool hides = root.place[0].level == kMemory && machine().prefetch_bytes > 0;
   const Cost least = overlapped(least_compute(), traffic, hides ? traffic : Cost()) + copies;
   return Cost::milli(static_cast<i64>(least.value()) / problem_.threads);

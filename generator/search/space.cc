@@ -21,9 +21,21 @@ constexpr i64 kSharedTiles[] = {1, 16, 256};
 // of the model's cost on products and convolutions, and took a tenth of the time on odd sizes.
 constexpr i64 kMostShapes = 400;
 constexpr i64 kCoarsest = 64;
+// Pages whose addresses the first-level TLB holds, and what a row of a region with more costs.
+constexpr i64 kPagesAtHand = 64;
+constexpr i64 kPageMilli = 4000;
+// Percent of the latency of a stream's first line that does not overlap with what was before.
+constexpr i64 kSeenLatency = 15;
+// Copying, in millicycles an element: a run of vectors (three operations each); a shuffle within a
+// run; a transposition. And a call.
+constexpr i64 kRunMilli = 1500;
+constexpr i64 kShuffleMilli = 200;
+constexpr i64 kTransposeMilli = 700;
+constexpr i64 kCopyCallMilli = 8000;
+// Lines that one touch of a line costs which was evicted since the last one.
+constexpr i64 kRevisitLines = 2;
 // Share of a cache promised to operands, in quarters.
 constexpr i64 kUsableQuarters[kLevels] = {0, 2, 3, 3, 0};
-constexpr i64 kPage = 4096;
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
 constexpr i64 kInputsPerCopies = 4;
@@ -56,8 +68,12 @@ bool is_plain(const AddressMap& map) {
 
 i64 Region::footprint(Level l) const {
   const i64 bytes = lines * line_bytes;
-  if (rows < 2 || row_stride % kPage != 0) return bytes;
-  return bytes * (l == kL1 ? 4 : l == kL2 ? 2 : 1);
+  if (rows < 2 || l > kL2 || row_stride < line_bytes) return bytes;
+  // Of an L1 whose ways are as large as a page, and of an L2 below pages that lie anywhere, rows
+  // can use the lines of a page that they cover.
+  const i64 places = kPage / line_bytes >> spread_of(row_stride, line_bytes);
+  if (rows <= places) return bytes;
+  return bytes * kPage / std::min(kPage, places * (lines / rows) * line_bytes);
 }
 
 Space::Space(const Problem& problem, bool monotone) : problem_(problem), monotone_(monotone) {
@@ -85,6 +101,7 @@ Space::Space(const Problem& problem, bool monotone) : problem_(problem), monoton
   for (int o = 0; o < operands(); ++o) {
     packs_[o] = packing_pays(o);
     copies_in_runs_[o] = copies_in_runs(o);
+    copies_within_runs_[o] = copies_within_runs(o);
   }
   make_menus();
   coordinates_ = Coordinates(problem_, menus_text(), std::span(packs_).first(operands()));
@@ -279,13 +296,22 @@ i64 Space::line_millicycles(Level l, bool prefetched) const {
 Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
   if (from <= kL1) return Cost();
   i64 total = r.lines * line_millicycles(from, prefetched);
-  if (r.rows > 1 && r.row_bytes < 4 * r.line_bytes) total += total / 2;
-  if (r.rows > 1 && r.row_stride >= kPage) total += r.rows * 4000;
+  if (r.rows > kPagesAtHand && r.row_stride >= kPage) total += r.rows * kPageMilli;
   return Cost::milli(total);
 }
 
+// A stream that is prefetched: nobody has asked for its first lines, and a distance less than the
+// machine's hides less.
+Cost Space::stream(const Region& r, Level from, i64 distance) const {
+  const i64 alone = line_millicycles(from, false);
+  const i64 saved = (alone - line_millicycles(from, true)) * distance / machine().prefetch_bytes;
+  const i64 covered = std::max<i64>(0, r.lines - distance / r.line_bytes);
+  return Cost::milli(r.lines * alone - covered * saved);
+}
+
 Cost Space::latency(Level from) const {
-  return from <= kL1 ? Cost() : Cost::milli(machine().levels[from].latency_millicycles / 2);
+  return from <= kL1 ? Cost()
+                     : Cost::milli(machine().levels[from].latency_millicycles * kSeenLatency / 100);
 }
 
 bool Space::leaf_covers(const Spec& s) const {
@@ -339,21 +365,58 @@ bool Space::copies_in_runs(int operand) const {
   return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
 }
 
-// Measured on emitted copies: three vector operations per 8 elements in runs, a little over one
-// cycle an element where the copy transposes or interleaves.
+// Whether the last digits run along the dim that is adjacent in the source, in another order.
+bool Space::copies_within_runs(int operand) const {
+  const std::vector<Digit>& digits = family().packed[operand].digits;
+  if (digits.size() < 2) return false;
+  const int axis = digits.back().axis;
+  return digits[digits.size() - 2].axis == axis &&
+         problem_.root_address(operand).unit_stride(axis) == 1;
+}
+
 Cost Space::copy_work(int operand, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
   const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  return Cost::milli(elements * (copies_in_runs_[operand] ? 1500 / lanes : 1250));
+  return Cost::milli(elements * (copies_in_runs_[operand]       ? kRunMilli / lanes
+                                 : copies_within_runs_[operand] ? kShuffleMilli
+                                                                : kTransposeMilli));
+}
+
+// A copy goes through panels, and through all of the reduction in each. Where a panel is less than
+// a line wide in the source, the next one finds its lines again, if they are still there.
+Cost Space::revisits(const Spec& s, int operand) const {
+  const Level from = s.place[operand].level;
+  if (from <= kL1 || s.place[operand].packed || operand == computation().inputs()) return Cost();
+  Region column = region(s, operand);
+  if (column.rows < 2) return Cost();
+  const i64 rows = column.rows;
+  int unit = -1;
+  column.rows = 1;
+  for (const Given& g : given_[operand])
+    if (g.stride == 1)
+      unit = g.dim;
+    else if (computation().dims[g.dim].reduction)
+      column.rows *= s.extent[g.dim];
+  if (unit < 0 || computation().dims[unit].reduction) return Cost();
+  const i64 width = s.extent[unit];
+  const i64 panel = std::min(family().quantum[unit], width);
+  if (panel * bytes(computation().operands[operand].dtype) >= column.line_bytes) return Cost();
+  column.row_bytes = column.line_bytes;
+  column.lines = column.rows;
+  if (column.footprint(kL1) <= machine().levels[kL1].bytes) return Cost();
+  const bool in_l2 = from == kL2 || column.footprint(kL2) <= capacity().at(kL2);
+  return rows * ceil_div(width, panel) * kRevisitLines *
+         Cost::milli(line_millicycles(in_l2 ? kL2 : from, false));
 }
 
 Cost Space::copy(const Spec& s, int operand, Level to) const {
   const Level from = s.place[operand].level;
   const Region packed = packed_region(s.extent, operand);
   const int ways = operand == computation().inputs() && s.accumulate ? 2 : 1;
-  return ways * (transfer(region(s, operand), from) + transfer(packed, to) +
+  // What is written comes in first and goes out again.
+  return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
                  copy_work(operand, packed)) +
-         latency(from) + Cost::cycles(20);
+         revisits(s, operand) + latency(from) + Cost::milli(kCopyCallMilli);
 }
 
 // Copies were written by other cores, so they come through a cache that all of them share: each

@@ -1,17 +1,29 @@
 // Space: what one family's programs are made of and what they cost, on one machine. Rewrites ask it
 // for tile sizes and for the cost terms; the search asks it for the key of a Spec.
 //
-// Cost terms, each with the measurement behind it (2-core Zen 5, medians of interleaved runs):
+// Cost terms. Measured on Zen 5 (Z) and on Granite Rapids (G, bench_model: 17 kernels, 30 programs
+// each; tau is the mean of Kendall's tau over them):
 // - Lines, not bytes, move. Bringing a line in from level l costs machine.levels[l], whatever the
 //   nearer level it goes to: stages overlap.
-// - A leaf overlaps its own transfers with arithmetic, not perfectly: max + 0.3 * min. With a pure
-//   maximum, streaming from L2 or L3 is free and no program blocks the reduction.
-// - Short rows (under four lines) cost half as much again, and 4 cycles a row where rows are a page
-//   or more apart (TLB). Rows a multiple of 4 KiB apart collide in the sets of L1 and L2: their
-//   footprint counts 4 and 2 times. Without this, unpacked operands look as good as packed ones
-//   (predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
+// - A leaf overlaps its own transfers with arithmetic, not perfectly: max + 0.2 * min. With a pure
+//   maximum, streaming from L2 or L3 is free and no program blocks the reduction. (G: 0.1 to 0.4
+//   are within 0.004 of tau.)
+// - The first line of a stream costs 15 % of its latency: calls overlap. (G: with half of it, short
+//   streams looked up to 4 times as dear as they are, and copying them first looked cheap.)
+// - Rows a page or more apart cost 4 cycles each (TLB) where there are more than 64. Short rows
+// cost
+//   nothing by themselves (G: rows of 4 lines 4 KiB apart come from L3 at the full rate).
+// - Rows that begin in few places of a page share few sets of L1 and L2: their footprint counts as
+//   often as the page is larger than what they cover. Without this unpacked operands look as good
+//   as packed ones (Z: predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
+// - A copy that transposes touches every line of its source once per panel. Where these do not fit
+//   the caches between two panels, every touch costs two lines (G: 3 to 5 cycles from L2, 11 to 27
+//   from L3; such programs were up to 10 times as slow as predicted).
+// - Multiply-adds and other vector work share pipes. (G: widening bf16 in the inner loop 10.1
+// cycles
+//   where the multiply-adds alone need 6; predicted 6.4, now 9.3.)
 // - Accumulator latency counts an eighth more than the manual says: with exactly 4 cycles a 4x16
-//   tile ties with 6x16, measured 111 against 124 Gflop/s.
+//   tile ties with 6x16, measured 111 against 124 Gflop/s (Z).
 // - Only a part of L1 and L2 is promised to operands: streams need room too.
 #pragma once
 
@@ -77,7 +89,8 @@ class Space {
   // Bringing a region from a level to any nearer one (or back).
   Cost transfer(const Region& r, Level from, bool prefetched = false) const;
   Cost latency(Level from) const;
-  Cost leaf(const Spec& s, int ahead_operand) const;
+  // With a stream prefetched so many bytes ahead; ahead_operand -1: none.
+  Cost leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const;
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
   Cost copy(const Spec& s, int operand, Level to) const;
@@ -107,6 +120,7 @@ class Space {
     i64 stride;
   };
   Cost least_compute() const;
+  i64 least_edges(i64 stores) const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
   void make_menus();
   bool packing_pays(int operand) const;
@@ -119,8 +133,11 @@ class Space {
   void add_edges(const Spec& s, Work& w) const;
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
+  Cost stream(const Region& r, Level from, i64 distance) const;
   bool copies_in_runs(int operand) const;
+  bool copies_within_runs(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
+  Cost revisits(const Spec& s, int operand) const;
 
   Problem problem_;
   bool monotone_;
@@ -134,6 +151,7 @@ class Space {
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool packs_[kMaxOperands] = {};
   bool copies_in_runs_[kMaxOperands] = {};
+  bool copies_within_runs_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;

@@ -11,10 +11,12 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"cores", &Machine::cores, false, 1, 4096},
     {"parallel_cycles", &Machine::parallel_millicycles, true, 0, kMaxCycles},
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
+    {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
 };
 static constexpr MachineField<Machine> kCoreFields[] = {
     {"fma_per_cycle", &Machine::fma_per_cycle, false, 1, 16},
     {"alu_per_cycle", &Machine::alu_per_cycle, false, 1, 16},
+    {"vector_per_cycle", &Machine::vector_per_cycle, false, 1, 32},
     {"load_per_cycle", &Machine::load_per_cycle, false, 1, 16},
     {"store_per_cycle", &Machine::store_per_cycle, false, 1, 16},
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},

@@ -46,12 +46,14 @@ struct Machine {
   // Per core and cycle.
   int fma_per_cycle = 2;
   int alu_per_cycle = 2;
+  int vector_per_cycle = 3;  // fma and alu together: they share pipes
   int load_per_cycle = 2;
   int store_per_cycle = 1;
   int issue_per_cycle = 4;
   int fma_latency = 4;
-  i64 parallel_millicycles = 0;  // start and end of one parallel region
-  i64 prefetch_bytes = 0;        // distance of software prefetch in a sequential stream; 0 never
+  i64 parallel_millicycles = 0;   // start and end of one parallel region
+  i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
+  int two_streams_percent = 100;  // time of two prefetched streams, one being 100
 
   std::string toml() const;  // canonical text; parse_machine(toml()) gives the same
   bool operator==(const Machine&) const = default;

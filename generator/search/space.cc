@@ -347,7 +347,8 @@ int Space::prefetchable(const Spec& s) const {
   int best = -1;
   i64 most = 0;
   for (int o = 0; o < computation().inputs(); ++o) {
-    if (s.place[o].level < kL3) continue;
+    const Level from = s.place[o].level;
+    if (from < kL3 || line_millicycles(from, true) >= line_millicycles(from, false)) continue;
     const Region r = region(s, o);
     if (r.rows == 1 && r.lines > most) {
       most = r.lines;

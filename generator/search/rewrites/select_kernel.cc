@@ -8,7 +8,9 @@
 // Fires when every parallel extent is within the quantum and the operands lie where the leaf can
 // read them. Prefetch is proposed for the longest sequential stream from L3 or memory: one stream
 // with prefetch 16 KiB ahead went from 38 to 55 GB/s on Zen 5. A shorter distance misses less of a
-// short stream.
+// short stream. Where the machine says that prefetch saves nothing, it only costs: 16 MiB from the
+// L3 of a Granite Rapids take 584 us without, 590, 587, 609, 628 and 657 us 1, 2, 4, 8 and 16 KiB
+// ahead.
 
 #include "search/rewrite.h"
 

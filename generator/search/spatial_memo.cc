@@ -1,5 +1,7 @@
 #include "search/spatial_memo.h"
 
+#include <cstring>
+
 #include "search/freeze.h"
 
 namespace morello {
@@ -55,10 +57,11 @@ SpatialMemo::Shard& SpatialMemo::shard(const Key& key) const {
 
 bool SpatialMemo::find(const Key& key, const Limits& limits, Entry& found) const {
   Map::Content c;
-  if (!bytes_.empty() && saved_.find(key.page, key.point, limits.bytes, c)) {
-    found = entry(c);
-    return true;
-  }
+  for (const Saved& saved : saved_)
+    if (saved.find(key.page, key.point, limits.bytes, c)) {
+      found = entry(c);
+      return true;
+    }
   const Shard& s = shard(key);
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (locked_) lock.lock();
@@ -88,38 +91,82 @@ MemoSize SpatialMemo::size() const {
   return size;
 }
 
-static std::span<const std::byte> span_of(std::string_view bytes) {
-  return std::as_bytes(std::span(bytes));
+// --- the saved form: how many segments, the bytes of each, the segments ---
+
+static constexpr size_t kMostSegments = 4;  // each costs a look whenever a Spec is not found
+
+static std::uint64_t word_at(std::string_view bytes, size_t i) {
+  std::uint64_t word;
+  std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
+  return word;
+}
+
+// False: they do not add up.
+static bool split(std::string_view bytes, std::vector<std::string_view>& segments) {
+  if (bytes.size() < 8) return false;
+  const std::uint64_t count = word_at(bytes, 0);
+  if (count == 0 || count > kMostSegments || bytes.size() < 8 * (count + 1)) return false;
+  std::string_view rest = bytes.substr(8 * (count + 1));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t n = word_at(bytes, i + 1);
+    if (n > rest.size()) return false;
+    segments.push_back(rest.substr(0, n));
+    rest.remove_prefix(n);
+  }
+  return rest.empty();
+}
+
+static std::string joined(const std::vector<std::string_view>& segments) {
+  std::string out;
+  const auto put = [&](std::uint64_t word) {
+    out.append(reinterpret_cast<const char*>(&word), sizeof word);
+  };
+  put(segments.size());
+  for (std::string_view s : segments) put(s.size());
+  for (std::string_view s : segments) out += s;
+  return out;
+}
+
+static bool open_all(std::string_view bytes, std::vector<std::string_view>& segments,
+                     std::vector<SpatialMemo::Saved>& maps) {
+  bool good = split(bytes, segments);
+  for (size_t i = 0; good && i < segments.size(); ++i)
+    good = SpatialMemo::Saved::open(std::as_bytes(std::span(segments[i])), maps.emplace_back());
+  if (good) return true;
+  segments.clear();
+  maps.clear();
+  return false;
 }
 
 bool SpatialMemo::use(std::string bytes) {
   bytes_ = std::move(bytes);
-  if (Saved::open(span_of(bytes_), saved_)) return true;
-  bytes_.clear();
-  return false;
+  saved_.clear();
+  std::vector<std::string_view> segments;
+  return open_all(bytes_, segments, saved_);
 }
 
 MemoSize SpatialMemo::saved_size() const {
-  MemoSize size;
-  if (bytes_.empty()) return size;
-  size.bytes = static_cast<i64>(bytes_.size());
-  Map::PageKey last_page{};
-  Map::Point last_point{};
-  saved_.for_each([&](const Map::PageKey& page, const Map::Point& point, const Map::Content&) {
-    size.specs += size.boxes == 0 || page != last_page || point != last_point;
-    ++size.boxes;
-    last_page = page;
-    last_point = point;
-  });
-  return size;
+  Map all;
+  for (const Saved& saved : saved_) add_all(saved, all);
+  return {static_cast<i64>(all.specs()), static_cast<i64>(all.boxes()),
+          static_cast<i64>(saved_.empty() ? 0 : bytes_.size())};
 }
 
 std::string SpatialMemo::frozen(std::string_view old) const {
+  std::vector<std::string_view> segments;
+  std::vector<Saved> maps;
+  open_all(old, segments, maps);
   Map all;
-  Saved saved;
-  if (Saved::open(span_of(old), saved)) add_all(saved, all);
   for (const Shard& s : shards_) add_all(s.map, all);
-  return freeze_union(all);
+  std::string fresh = freeze_union(all);
+  size_t kept = segments.size();
+  while (kept > 0 && (segments[kept - 1].size() <= fresh.size() || kept >= kMostSegments)) {
+    add_all(maps[--kept], all);
+    fresh = freeze_union(all);
+  }
+  segments.resize(kept);
+  segments.push_back(fresh);
+  return joined(segments);
 }
 
 }  // namespace morello

@@ -161,6 +161,30 @@ TEST_CASE("tables that do not fit") {
   CHECK(g.with_memo() == "");
 }
 
+// A disk of 64 KiB, in a name space of its own; then the same disk with what fitted, read-only.
+TEST_CASE("a full and a read-only disk") {
+  const Generate g;
+  fs::create_directory(g.memo());
+  const std::string mount = fmt::format("mount -t tmpfs -o size=64k none {}", g.memo());
+  if (shell(fmt::format("unshare -m sh -c '{}'", mount)).code != 0) {
+    MESSAGE("left out: no right to mount a file system");
+    return;
+  }
+  std::string words;
+  for (const std::string& w : g.arguments({"--memo", g.memo()})) words += " " + w;
+  const Ran ran = shell(
+      fmt::format("unshare -m sh -e -c '{0}; {1}{2}; mount -o remount,ro {3}; {1}{2}; ls {3} >&2'",
+                  mount, MORELLO_BINARY, words, g.memo()));
+  CHECK(ran.code == 0);
+  CHECK((ran.out == g.header() + g.header()));
+  CAPTURE(ran.err);
+  CHECK(ran.err.find("not saved: No space left on device\n") != std::string::npos);
+  CHECK(ran.err.find("not saved: no lock: Read-only file system\n") != std::string::npos);
+  CHECK(ran.err.find(".memo\n") != std::string::npos);
+  CHECK(ran.err.find(".tmp\n") == std::string::npos);
+  CHECK(ran.err.find(".lock\n") == std::string::npos);
+}
+
 TEST_CASE("kill -9 at random moments, four at a time") {
   const Generate g;
   std::mt19937 random(12);

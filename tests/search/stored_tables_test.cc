@@ -105,9 +105,10 @@ TEST_CASE("what is merged keeps every box") {
   }
   const std::string first = one.frozen("");
   const std::string merged = two.frozen(first);
-  CHECK(two.frozen(merged) == merged);  // so that nothing is written when nothing is new
-  CHECK(one.frozen(merged) == merged);
-  CHECK(two.frozen("no table") == two.frozen(""));
+  CHECK(one.frozen("") == one.frozen("no table"));
+  CHECK(one.frozen(std::string(merged.size(), '\0')) == first);
+  for (size_t cut = 0; cut < merged.size(); cut += 1 + cut / 8)
+    CHECK_FALSE(both.use(merged.substr(0, cut)));
   REQUIRE(both.use(merged));
   CHECK(both.saved_size().boxes == 2000);
   CHECK(both.size().boxes == 0);
@@ -120,6 +121,33 @@ TEST_CASE("what is merged keeps every box") {
     CHECK(got.limit.bytes == row.entry.limit.bytes);
   }
   CHECK_FALSE(one.use("no table"));
+}
+
+// A table that gets a little again and again has few segments, and loses nothing.
+TEST_CASE("many small additions") {
+  std::string bytes;
+  for (int i = 0; i < 100; ++i) {
+    SpatialMemo memo;
+    for (int j = 0; j < (i % 7 == 0 ? 300 : 10); ++j) {
+      Key key;
+      key.point = {static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)};
+      memo.insert(key, {}, {Cost::cycles(1000 * i + j), {}, Limits::unlimited(), {}});
+    }
+    bytes = memo.frozen(bytes);
+    SpatialMemo all;
+    REQUIRE(all.use(bytes));
+    for (int k = 0; k <= i; ++k)
+      for (int j : {0, 9, 10}) {
+        Key key;
+        key.point = {static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(j)};
+        Entry entry;
+        REQUIRE(all.find(key, {}, entry) == (j < 10 || k % 7 == 0));
+        if (j < 10) CHECK(entry.cost == Cost::cycles(1000 * k + j));
+      }
+  }
+  SpatialMemo all;
+  REQUIRE(all.use(bytes));
+  CHECK(all.saved_size().boxes == 15 * 300 + 85 * 10);
 }
 
 TEST_CASE("tables that are whole but no maps, and what a directory has") {

@@ -161,11 +161,12 @@ TEST_CASE("tables that do not fit") {
   CHECK(g.with_memo() == "");
 }
 
-// A disk of 64 KiB, in a name space of its own; then the same disk with what fitted, read-only.
+// A disk of 16 KiB, a few tables, in a name space of its own; then the same disk with what fitted,
+// read-only.
 TEST_CASE("a full and a read-only disk") {
   const Generate g;
   fs::create_directory(g.memo());
-  const std::string mount = fmt::format("mount -t tmpfs -o size=64k none {}", g.memo());
+  const std::string mount = fmt::format("mount -t tmpfs -o size=16k none {}", g.memo());
   if (shell(fmt::format("unshare -m sh -c '{}'", mount)).code != 0) {
     MESSAGE("left out: no right to mount a file system");
     return;

@@ -80,7 +80,9 @@ int spread_of(i64 bytes, i64 line_bytes) {
 
 int stride_class(i64 bytes, i64 line_bytes) {
   if (bytes < line_bytes) return kBytes + static_cast<int>(bytes);
-  return (bytes < kPage ? kBelowPage : kPageOrMore) + spread_of(bytes, line_bytes);
+  if (bytes >= kPage) return kPageOrMore + spread_of(bytes, line_bytes);
+  const int octave = std::bit_width(static_cast<std::uint64_t>(bytes / line_bytes)) - 1;
+  return kBelowPage + 8 * octave + spread_of(bytes, line_bytes);
 }
 
 Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs)

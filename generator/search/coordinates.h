@@ -10,7 +10,8 @@
 // Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
 // another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
 // only: do its rows touch (then the extents say how far apart they are), how far apart if less than
-// a line, less than a page or not, and in how many places of a page rows begin (`stride_class`).
+// a line, else the next power of two below, up to a page, and in how many places of a page rows
+// begin (`stride_class`).
 //
 // Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
 // which only a fill of the output still asks; levels that no operand can move to any more.
@@ -39,9 +40,9 @@ struct Key {
 };
 
 // How far apart neighbouring rows of an operand are, as far as costs can tell: 0 if they touch,
-// kBelowPage or kPageOrMore plus a number of spread_of(), or kBytes + the bytes if they are less
-// than a line.
-enum StrideClass : int { kTouching, kBelowPage, kPageOrMore = 8, kBytes = 16 };
+// kBelowPage + 8 * log2 of the lines, or kPageOrMore, plus a number of spread_of(), or kBytes + the
+// bytes if they are less than a line.
+enum StrideClass : int { kTouching, kBelowPage, kPageOrMore = 56, kBytes = 64 };
 inline constexpr i64 kPage = 4096;
 // Rows so far apart begin in kPage / 2^n lines of a page, n from 0 (in any) to 6 (all in the same).
 int spread_of(i64 bytes, i64 line_bytes);

@@ -1,6 +1,7 @@
 #include "search/space.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -21,7 +22,8 @@ constexpr i64 kSharedTiles[] = {1, 16, 256};
 // of the model's cost on products and convolutions, and took a tenth of the time on odd sizes.
 constexpr i64 kMostShapes = 400;
 constexpr i64 kCoarsest = 64;
-// Pages whose addresses the first-level TLB holds, and what a row of a region with more costs.
+// Pages whose addresses the first-level TLB holds, and what each page costs a region whose rows lie
+// in more.
 constexpr i64 kPagesAtHand = 64;
 constexpr i64 kPageMilli = 4000;
 // Percent of the latency of a stream's first line that does not overlap with what was before.
@@ -296,7 +298,12 @@ i64 Space::line_millicycles(Level l, bool prefetched) const {
 Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
   if (from <= kL1) return Cost();
   i64 total = r.lines * line_millicycles(from, prefetched);
-  if (r.rows > kPagesAtHand && r.row_stride >= kPage) total += r.rows * kPageMilli;
+  if (r.row_stride >= r.line_bytes) {
+    const auto lines = static_cast<std::uint64_t>(r.row_stride / r.line_bytes);
+    const i64 step = std::min(kPage, static_cast<i64>(std::bit_floor(lines)) * r.line_bytes);
+    const i64 pages = r.rows * step / kPage;
+    if (pages > kPagesAtHand) total += pages * kPageMilli;
+  }
   return Cost::milli(total);
 }
 

@@ -10,18 +10,17 @@
 //   are within 0.004 of tau.)
 // - The first line of a stream costs 15 % of its latency: calls overlap. (G: with half of it, short
 //   streams looked up to 4 times as dear as they are, and copying them first looked cheap.)
-// - Rows a page or more apart cost 4 cycles each (TLB) where there are more than 64. Short rows
-// cost
-//   nothing by themselves (G: rows of 4 lines 4 KiB apart come from L3 at the full rate).
+// - Rows that lie in more than 64 pages cost 4 cycles a page (TLB). (G: 16 columns of 512 rows that
+//   are 2 KiB apart, 617 us; in parts of 128 rows 473.) Short rows cost nothing by themselves (G:
+//   rows of 4 lines 4 KiB apart come from L3 at the full rate).
 // - Rows that begin in few places of a page share few sets of L1 and L2: their footprint counts as
 //   often as the page is larger than what they cover. Without this unpacked operands look as good
 //   as packed ones (Z: predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
 // - A copy that transposes touches every line of its source once per panel. Where these do not fit
 //   the caches between two panels, every touch costs two lines (G: 3 to 5 cycles from L2, 11 to 27
 //   from L3; such programs were up to 10 times as slow as predicted).
-// - Multiply-adds and other vector work share pipes. (G: widening bf16 in the inner loop 10.1
-// cycles
-//   where the multiply-adds alone need 6; predicted 6.4, now 9.3.)
+// - Multiply-adds and other vector work share pipes. (G: widening bf16 in the inner loop takes 10.1
+//   cycles where the multiply-adds alone need 6; predicted 6.4, now 9.3.)
 // - Accumulator latency counts an eighth more than the manual says: with exactly 4 cycles a 4x16
 //   tile ties with 6x16, measured 111 against 124 Gflop/s (Z).
 // - Only a part of L1 and L2 is promised to operands: streams need room too.

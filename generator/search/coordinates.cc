@@ -85,10 +85,12 @@ int stride_class(i64 bytes, i64 line_bytes) {
   return kBelowPage + 8 * octave + spread_of(bytes, line_bytes);
 }
 
-Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs)
+Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs,
+                         bool shorter)
     : dims_(static_cast<int>(p.computation->dims.size())),
       operands_(static_cast<int>(p.computation->operands.size())),
       line_bytes_(p.machine->levels[kL1].line),
+      shorter_(shorter),
       signature_(signature_of(p, menus)) {
   MORELLO_CHECK(kBytes + line_bytes_ <= 1 << kClassBits, "lines of {} bytes", line_bytes_);
   for (int o = 0; o < operands_; ++o) {
@@ -105,6 +107,7 @@ Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<c
 // Moves go to levels up to `nearest`: a view at least one nearer than where the operand lies, a
 // copy also to where it lies. Above the highest of those, nearest makes no difference.
 Level Coordinates::lowest_rule(const Spec& s) const {
+  if (!shorter_) return s.nearest;
   Level highest = kRegisters;
   for (int o = 0; o < operands_; ++o) {
     const bool may_pack = packs_[o] && !s.place[o].packed;
@@ -145,7 +148,8 @@ Key Coordinates::key(const Spec& s) const {
     const Place& place = s.place[o];
     attributes |= static_cast<std::uint64_t>(place.level * 2 + place.packed) << kPlaceBits * o;
     const bool filled = o + 1 == operands_ && !s.accumulate;
-    if (!place.packed && !blocked_[o] && (place.level > kL1 || filled)) add_classes(s, o, k);
+    const bool observed = place.level > kL1 || filled || !shorter_;
+    if (!place.packed && !blocked_[o] && observed) add_classes(s, o, k);
   }
   k.page[0] = attributes | static_cast<std::uint64_t>(s.accumulate) << kAccumulateBit |
               static_cast<std::uint64_t>(lowest_rule(s)) << kNearestBit |

@@ -52,8 +52,10 @@ class Coordinates {
  public:
   Coordinates() = default;
   // `menus` is the text of what tile sizes depend on (search/space.h); `packs` says of every
-  // operand whether some Spec copies it into packed form.
-  Coordinates(const Problem& problem, const std::string& menus, std::span<const bool> packs);
+  // operand whether some Spec copies it into packed form. Not `shorter`: nothing is dropped, for
+  // comparison.
+  Coordinates(const Problem& problem, const std::string& menus, std::span<const bool> packs,
+              bool shorter = true);
 
   const std::string& signature() const { return signature_; }
   Key key(const Spec& s) const;
@@ -68,6 +70,7 @@ class Coordinates {
 
   int dims_ = 0, operands_ = 0;
   int line_bytes_ = 64;
+  bool shorter_ = true;
   bool packs_[kMaxOperands] = {};
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};

@@ -22,7 +22,7 @@ struct Task {
 // What threads need to work on one task together.
 struct Search {
   Search(const Task& t, const SearchOptions& o, Tables* tables)
-      : space(t.problem, o.pruning.monotone),
+      : space(t.problem, o.pruning),
         memo(tables ? tables->open(space.signature(), o.jobs)
                     : std::make_unique<SpatialMemo>(o.jobs)),
         solver(space, *memo, {o.max_specs, o.pruning, o.progress}) {}

@@ -25,15 +25,6 @@ struct SearchStats {
   }
 };
 
-// What the search may leave out without changing any cost; README.md proves each. Tests and
-// benchmarks switch them off.
-struct Pruning {
-  bool bounds = true;      // skip a family whose lower bound is above the best cost so far
-  bool monotone = true;    // moves go towards the core only (Space)
-  bool incumbents = true;  // stop at a candidate as soon as it costs no less than the best so far
-  bool boxes = true;       // an entry is good up to what blocked a better choice, not only as asked
-};
-
 // How far a search has come; written by it, read by whoever shows it.
 struct SearchProgress {
   std::atomic<int> done{0}, families{0};  // families done (or skipped), of how many

@@ -78,7 +78,8 @@ i64 Region::footprint(Level l) const {
   return bytes * kPage / std::min(kPage, places * (lines / rows) * line_bytes);
 }
 
-Space::Space(const Problem& problem, bool monotone) : problem_(problem), monotone_(monotone) {
+Space::Space(const Problem& problem, const Pruning& pruning)
+    : problem_(problem), pruning_(pruning) {
   for (int o = 0; o < operands(); ++o) {
     const AddressMap map = problem_.root_address(o);
     const bool given = !problem_.root().place[o].packed;
@@ -106,7 +107,8 @@ Space::Space(const Problem& problem, bool monotone) : problem_(problem), monoton
     copies_within_runs_[o] = copies_within_runs(o);
   }
   make_menus();
-  coordinates_ = Coordinates(problem_, menus_text(), std::span(packs_).first(operands()));
+  coordinates_ =
+      Coordinates(problem_, menus_text(), std::span(packs_).first(operands()), pruning_.keys);
 }
 
 // The output is packed only where the leaf cannot accumulate and store it as it is (bf16, strided,
@@ -142,7 +144,8 @@ void Space::make_menus() {
 // What tiles_ are made from, without the extents that only end the lists: any two Spaces with this
 // text have the same tiles below any extent.
 std::string Space::menus_text() const {
-  std::string out = monotone_ ? "down" : "any";
+  std::string out = monotone() ? "down" : "any";
+  if (!pruning_.keys) out += " all";
   for (int d = 0; d < dims(); ++d) {
     out += fmt::format(" {}^{}", first_tile(d), ratio_[d]);
     for (int o = 0; o < operands(); ++o)

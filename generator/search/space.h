@@ -32,6 +32,7 @@
 #include "search/coordinates.h"
 #include "search/cost.h"
 #include "search/limits.h"
+#include "search/pruning.h"
 
 namespace morello {
 
@@ -53,9 +54,7 @@ struct Share {
 
 class Space {
  public:
-  // monotone: after a move to a level nothing moves to a farther one within it. Off only in tests
-  // and benchmarks, which compare.
-  explicit Space(const Problem& problem, bool monotone = true);
+  explicit Space(const Problem& problem, const Pruning& pruning = {});
 
   const Problem& problem() const { return problem_; }
   const Computation& computation() const { return *problem_.computation; }
@@ -79,7 +78,8 @@ class Space {
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
   // What caches may hold, per level; absent levels have none. Divided among threads that share.
   Limits capacity() const;
-  bool monotone() const { return monotone_; }
+  // After a move to a level nothing moves to a farther one within it.
+  bool monotone() const { return pruning_.monotone; }
   Key key(const Spec& s) const { return coordinates_.key(s); }
   // All that the answers of this Space depend on, but for the root's extents.
   const std::string& signature() const { return coordinates_.signature(); }
@@ -139,7 +139,7 @@ class Space {
   Cost revisits(const Spec& s, int operand) const;
 
   Problem problem_;
-  bool monotone_;
+  Pruning pruning_;
   i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];      // all a Spec can have, ascending

@@ -1,0 +1,15 @@
+// Pruning: what the search may leave out without changing any cost; README.md proves each, tests
+// and benchmarks switch them off.
+#pragma once
+
+namespace morello {
+
+struct Pruning {
+  bool bounds = true;      // skip a family whose lower bound is above the best cost so far
+  bool monotone = true;    // moves go towards the core only (Space)
+  bool incumbents = true;  // stop at a candidate as soon as it costs no less than the best so far
+  bool boxes = true;       // an entry is good up to what blocked a better choice, not only as asked
+  bool keys = true;        // attributes that nothing can observe are no part of a key (Coordinates)
+};
+
+}  // namespace morello

@@ -18,16 +18,19 @@ class Solver::Worker {
   // which what was found holds.
   Cost price(const Candidate& c, const Limits& limits, Cost enough, Limits& box, Limits& peak);
   const Pruning& pruning() const { return solver_.options_.pruning; }
+  // Once true, always true: what was found since then may be incomplete, also if the solver has
+  // begun something new.
+  bool stopped() { return stopped_ = stopped_ || solver_.done_.load(std::memory_order_relaxed); }
 
  private:
   // Counters go to the solver now and then, for progress and budgets.
   static constexpr i64 kReportEvery = 1024;
   void report();
   void in_other_order(const Spec& spec, Trial& trial);
-  bool stopped() const { return solver_.done_.load(std::memory_order_relaxed); }
 
   Solver& solver_;
   int index_, count_;
+  bool stopped_ = false;
   i64 specs_ = 0, hits_ = 0, entries_ = 0;
 
  public:
@@ -135,7 +138,7 @@ Entry Solver::solve(const Spec& spec, const Limits& limits) {
 void Solver::help(const Spec& spec, const Limits& limits, int worker, int workers) {
   Worker self(*this, worker, workers);
   self.solve(spec, limits);
-  done_ = true;
+  if (!self.stopped()) done_ = true;
 }
 
 ImplPtr Solver::extract(const Spec& spec, const Limits& limits) {

@@ -1,34 +1,27 @@
 // The proof: on tiny Specs every program of the space is built, priced node by node, interpreted
-// and compared with the meaning of the Computation; the cheapest one costs what the search says.
+// and compared with the meaning of the Computation; the cheapest one costs what the search says,
+// with any pruning, any memo, any history of it and any number of search threads.
 
+#include <map>
+#include <optional>
 #include <random>
 
+#include "every_way.h"
+#include "tiny_specs.h"
 #include "toy.h"
 
 namespace morello {
 namespace {
 
-constexpr size_t kMost = 5'000;
+constexpr size_t kMost = 2'000;
 
-// {0}, {1}, {2} stand for sizes.
-constexpr const char* kForms[] = {
-    "(a: f32[{0},{2}], b: f32[{2},{1}]): f32 = matmul(a, b)",
-    "(a: f32[{0},{2}], b: f32[{2},{1}] packed): f32 = matmul(a, b)",
-    "(a: f32[{0},{2}] col, b: f32[{2},{1}] col): f32 col = matmul(a, b)",
-    "(a: bf16[{0},{2}], b: bf16[{2},{1}]): f32 = matmul(a, b)",
-    "(a: bf16[{0},{2}], b: f32[{2},{1}]): bf16 = matmul(a, b)",
-    "(a: u8[{0},{2}], b: i8[{2},{1}]): i32 = matmul(a, b)",
-    "(a: f32[2,{0},{2}], b: f32[2,{2},{1}]): f32 = matmul(a, b)",
-    "(x: f32[{0},{1}], y: f32[{0},{1}] col): f32 = add(x, y)",
-    "(x: f32[{0},{1},{2}]): f32 = mul(x, x)",
-    "(x: f32[{0},{1}] col): bf16 = convert(x)",
-    "(x: f32[{0},{2}]): f32 = reduce_sum(x, axis=1)",
-    "(x: i8[{0},{1},{2}]): i32 = reduce_sum(x, axis=1)",
-    "(a: f32[1,1{2}{2}], b: f32[1{2}{2},{0}]): f32 = matmul(a, b)",
-    "(a: bf16[1,1{2}{2}], b: bf16[1{2}{2},1]): bf16 = matmul(a, b)",
-};
-constexpr int kThreads[] = {1, 4, 1, 2, 6};
-constexpr i64 kSizes[][3] = {{1, 1, 1}, {2, 3, 2}, {3, 1, 9}, {1, 9, 17}, {2, 17, 3}, {3, 8, 18}};
+// What a kernel may use: each of 1, 2 and 4 in every third space, and 6 for shares of shares.
+constexpr int kThreads[] = {1, 4, 2, 1, 6, 4, 1, 2, 4, 2};
+
+// One space in so many of those that can be listed is searched in every way there is (432: all
+// prunings on and off, three kinds of memo, three histories of it, 1, 2 and 4 search threads); the
+// others in some ways, in which any two settings of any two of these things meet.
+constexpr int kEveryWayTurn = 24;
 
 std::vector<std::vector<double>> small_integers(const Computation& c) {
   std::mt19937 random(7);
@@ -45,20 +38,18 @@ std::vector<std::vector<double>> small_integers(const Computation& c) {
 }
 
 struct Tally {
-  int specs = 0, spaces = 0;
+  int specs = 0, spaces = 0, every_way = 0, searches = 0;
+  int one_way_loses = 0;  // spaces where moves in any direction gain something
+  double one_way_loss = 0;
+  std::map<int, int> by_threads;
   size_t programs = 0, twice = 0, shares = 0;  // with loops in loops, reductions in parallel
 };
 
-// Whether the space could be enumerated.
-bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, int threads,
-                 Tally& tally) {
-  Searcher search({&k.computation, &machine, f, threads});
-  const Space& space = search.space;
-  const Spec root = search.root();
-  const Limits capacity = space.capacity();
-  const Cost searched = search.cost();
-  const std::vector<Program> programs = enumerate(space, root, capacity, kMost);
-  if (programs.empty()) return false;
+// The least cost of all programs, each of which is right; nothing if they are too many.
+std::optional<Cost> least_of_all(const KernelSpec& k, const Space& space, Tally& tally) {
+  const Spec root = space.problem().root();
+  const std::vector<Program> programs = enumerate(space, root, space.capacity(), kMost);
+  if (programs.empty()) return std::nullopt;
   const auto inputs = small_integers(k.computation);
   const std::vector<double> want = evaluate(k.computation, inputs);
   Cost least = Cost::infinite();
@@ -70,17 +61,57 @@ bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, i
     REQUIRE(verify(space.problem(), root, *p.impl) == "");
     REQUIRE(interpret(space.problem(), *p.impl, inputs) == want);
   }
-  CHECK(searched == least);
-  const ImplPtr best = search.solver.extract(root, capacity);
-  CHECK(cost_of(space, root, *best) == searched);
-  ++tally.spaces;
   tally.programs += programs.size();
+  return least;
+}
+
+// All ways give the same answer. Moves in any direction (monotone off) are a larger space; of all
+// ways through that the same must hold, and its optimum is seldom less.
+void check_ways(const Problem& problem, const Answer& want, std::span<const Way> ways,
+                Searches& searches, Tally& tally) {
+  std::optional<Answer> any_direction;
+  for (const Way& way : ways) {
+    const Answer answer = searches.search(problem, way);
+    ++tally.searches;
+    CAPTURE(way.str());
+    if (way.pruning.monotone) {
+      REQUIRE(answer == want);
+    } else {
+      if (!any_direction) any_direction = answer;
+      REQUIRE(answer == *any_direction);
+    }
+  }
+  REQUIRE(any_direction);
+  CHECK(any_direction->cost <= want.cost);
+  if (any_direction->cost < want.cost) {
+    ++tally.one_way_loses;
+    tally.one_way_loss =
+        std::max(tally.one_way_loss, want.cost.as_cycles() / any_direction->cost.as_cycles() - 1);
+  }
+}
+
+// Whether the space could be enumerated.
+bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, int threads,
+                 Searches& searches, Tally& tally) {
+  Searcher search({&k.computation, &machine, f, threads});
+  const Space& space = search.space;
+  const std::optional<Cost> least = least_of_all(k, space, tally);
+  if (!least) return false;
+  REQUIRE(search.cost() == *least);
+  const ImplPtr best = search.solver.extract(search.root(), space.capacity());
+  CHECK(cost_of(space, search.root(), *best) == *least);
+  const bool all = tally.spaces % kEveryWayTurn == 0;
+  check_ways(space.problem(), {*least, print(space.problem(), *best)},
+             all ? every_way() : pairs_of_ways(), searches, tally);
+  tally.every_way += all;
+  ++tally.spaces;
+  ++tally.by_threads[threads];
   return true;
 }
 
 // Families at both ends and in the middle of the list, on a machine with room and on one whose
 // limits bind, with one thread and with some.
-void check_spec(const KernelSpec& k, int turn, Tally& tally) {
+void check_spec(const KernelSpec& k, int turn, Searches& searches, Tally& tally) {
   bool any = false;
   for (const char* isa : {"scalar", "avx2"}) {
     const std::vector<Family> all = families(k.computation, *find_isa(isa));
@@ -88,28 +119,36 @@ void check_spec(const KernelSpec& k, int turn, Tally& tally) {
     for (const Family* f : {&all.front(), &all[all.size() / 2], &all.back()}) {
       CAPTURE(f->str(k.computation));
       const Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
-      any |= check_space(k, machine, *f, kThreads[turn % std::size(kThreads)], tally);
+      const int threads = kThreads[turn % std::size(kThreads)];
+      any |= check_space(k, machine, *f, threads, searches, tally);
     }
   }
   tally.specs += any;
 }
 
-TEST_CASE("the search finds the least cost of all programs, and all programs are right") {
+TEST_CASE("the search finds the least cost of all programs, however it searches") {
   Tally tally;
+  Searches searches;
   int turn = 0;
-  for (const char* form : kForms)
-    for (const auto& [m, n, kk] : kSizes) {
-      const std::string text = fmt::format(fmt::runtime(form), m, n, kk);
-      CAPTURE(text);
-      check_spec(spec(text), turn++, tally);
-    }
+  for (const std::string& text : tiny_specs()) {
+    CAPTURE(text);
+    check_spec(spec(text), turn++, searches, tally);
+  }
   MESSAGE("specs with every program seen: "
           << tally.specs << ", spaces: " << tally.spaces << ", programs interpreted: "
           << tally.programs << ", with parallel loops in parallel loops: " << tally.twice
-          << ", with shares of a reduction: " << tally.shares);
+          << ", with shares of a reduction: " << tally.shares << "; searches: " << tally.searches
+          << ", spaces searched in every way: " << tally.every_way << ", in so many ways each: "
+          << every_way().size() << ", the others: " << pairs_of_ways().size()
+          << "; cheaper with moves in any direction: " << tally.one_way_loses << ", by at most "
+          << 100 * tally.one_way_loss << " %");
+  CHECK(tally.one_way_loses <= 20);
+  CHECK(tally.one_way_loss < 0.05);
+  CHECK(tally.specs >= 200);
+  CHECK(tally.every_way >= 30);
   CHECK(tally.twice >= 50);
   CHECK(tally.shares >= 50);
-  CHECK(tally.specs >= 50);
+  for (int threads : {1, 2, 4}) CHECK(tally.by_threads[threads] >= 50);
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+#include "every_way.h"
+
+#include <array>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "plain_memo.h"
+#include "search/spatial_memo.h"
+
+namespace morello {
+namespace {
+
+constexpr int kMostThreads = 4;
+constexpr int kThreadNumbers[] = {1, 2, kMostThreads};
+
+// A way as the numbers of its settings, and how many there are of each.
+using Settings = std::array<int, 7>;
+constexpr Settings kCounts = {2, 2, 2, 2, 3, 3, 3};
+
+Way way(const Settings& s) {
+  return {.pruning = {.bounds = true,
+                      .monotone = s[0] == 0,
+                      .incumbents = s[1] == 0,
+                      .boxes = s[2] == 0,
+                      .keys = s[3] == 0},
+          .memo = static_cast<MemoKind>(s[4]),
+          .history = static_cast<History>(s[5]),
+          .threads = kThreadNumbers[s[6]]};
+}
+
+std::vector<Settings> every_settings() {
+  std::vector<Settings> all;
+  for (Settings s{};;) {
+    all.push_back(s);
+    size_t i = 0;
+    while (i < s.size() && ++s[i] == kCounts[i]) s[i++] = 0;
+    if (i == s.size()) return all;
+  }
+}
+
+using Pair = std::array<int, 4>;  // two things and their settings
+
+std::set<Pair> pairs(const Settings& s) {
+  std::set<Pair> out;
+  for (int a = 0; a < static_cast<int>(s.size()); ++a)
+    for (int b = 0; b < a; ++b)
+      out.insert({a, s[static_cast<size_t>(a)], b, s[static_cast<size_t>(b)]});
+  return out;
+}
+
+// Greedily: the next one is the first with the most pairs that are still missing.
+std::vector<Way> cover_pairs() {
+  const std::vector<Settings> all = every_settings();
+  std::set<Pair> missing;
+  for (const Settings& s : all) missing.merge(pairs(s));
+  std::vector<Way> out;
+  while (!missing.empty()) {
+    const Settings* best = nullptr;
+    size_t most = 0;
+    for (const Settings& s : all) {
+      size_t n = 0;
+      for (const Pair& p : pairs(s)) n += missing.count(p);
+      if (n > most) {
+        most = n;
+        best = &s;
+      }
+    }
+    for (const Pair& p : pairs(*best)) missing.erase(p);
+    out.push_back(way(*best));
+  }
+  return out;
+}
+
+// A memo for several threads made of one for one.
+template <class Plain>
+class Locked final : public Memo {
+ public:
+  bool find(const Key& key, const Limits& limits, Entry& found) const override {
+    std::lock_guard lock(mutex_);
+    return memo_.find(key, limits, found);
+  }
+  void insert(const Key& key, const Limits& asked, const Entry& entry) override {
+    std::lock_guard lock(mutex_);
+    memo_.insert(key, asked, entry);
+  }
+  MemoSize size() const override {
+    std::lock_guard lock(mutex_);
+    return memo_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Plain memo_;
+};
+
+std::unique_ptr<Memo> make_memo(MemoKind kind) {
+  if (kind == MemoKind::kFlat) return std::make_unique<Locked<FlatMemo>>();
+  if (kind == MemoKind::kExact) return std::make_unique<Locked<ExactMemo>>();
+  return std::make_unique<SpatialMemo>(kMostThreads);
+}
+
+void search_within_half(const Space& space, Memo& memo, const Pruning& pruning) {
+  Limits half = space.capacity();
+  for (i64& bytes : half.bytes) bytes /= 2;
+  Solver(space, memo, {.pruning = pruning}).solve(space.problem().root(), half);
+}
+
+}  // namespace
+
+std::string Way::str() const {
+  constexpr const char* kMemos[] = {"spatial", "flat", "exact"};
+  constexpr const char* kHistories[] = {"new", "filled here", "shared"};
+  return fmt::format("monotone {} incumbents {} boxes {} keys {} memo {} {} threads {}",
+                     pruning.monotone, pruning.incumbents, pruning.boxes, pruning.keys,
+                     kMemos[static_cast<int>(memo)], kHistories[static_cast<int>(history)],
+                     threads);
+}
+
+std::span<const Way> every_way() {
+  static const std::vector<Way> ways = [] {
+    std::vector<Way> out;
+    for (const Settings& s : every_settings()) out.push_back(way(s));
+    return out;
+  }();
+  return ways;
+}
+
+std::span<const Way> pairs_of_ways() {
+  static const std::vector<Way> ways = cover_pairs();
+  return ways;
+}
+
+Answer Searches::search(const Problem& problem, const Way& way) {
+  const Space space(problem, way.pruning);
+  std::unique_ptr<Memo> fresh;
+  Memo* memo = nullptr;
+  if (way.history == History::kShared) {
+    std::unique_ptr<Memo>& shared = shared_[{way.memo, space.signature()}];
+    if (!shared) shared = make_memo(way.memo);
+    memo = shared.get();
+  } else {
+    fresh = make_memo(way.memo);
+    memo = fresh.get();
+  }
+  if (way.history == History::kFilledHere) search_within_half(space, *memo, way.pruning);
+  const Spec root = problem.root();
+  const Limits capacity = space.capacity();
+  Solver solver(space, *memo, {.pruning = way.pruning});
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < way.threads; ++i)
+    helpers.emplace_back([&, i] { solver.help(root, capacity, i, way.threads); });
+  const Cost cost = solver.solve(root, capacity).cost;
+  for (std::thread& t : helpers) t.join();
+  if (!cost.finite()) return {cost, ""};
+  return {cost, print(problem, *solver.extract(root, capacity))};
+}
+
+}  // namespace morello

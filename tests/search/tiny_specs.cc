@@ -1,0 +1,88 @@
+#include "tiny_specs.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace morello {
+namespace {
+
+struct Types {
+  const char *a, *b, *out;
+};
+constexpr Types kMatmul[] = {
+    {"f32", "f32", "f32"},   {"f32", "f32", "bf16"},   {"f32", "bf16", "f32"},
+    {"f32", "bf16", "bf16"}, {"bf16", "f32", "f32"},   {"bf16", "f32", "bf16"},
+    {"bf16", "bf16", "f32"}, {"bf16", "bf16", "bf16"}, {"u8", "i8", "i32"},
+};
+constexpr Types kBinary[] = {
+    {"f32", "f32", "f32"}, {"bf16", "bf16", "bf16"}, {"bf16", "bf16", "f32"}, {"f16", "f16", "f16"},
+    {"f16", "f16", "f32"}, {"i32", "i32", "i32"},    {"i32", "i32", "f32"},
+};
+constexpr Types kConvert[] = {
+    {"f32", "", "f32"},   {"f32", "", "bf16"}, {"f32", "", "f16"}, {"bf16", "", "f32"},
+    {"bf16", "", "bf16"}, {"bf16", "", "f16"}, {"f16", "", "f32"}, {"f16", "", "bf16"},
+    {"f16", "", "f16"},   {"i32", "", "i32"},  {"i32", "", "f32"}, {"i16", "", "i32"},
+    {"i16", "", "f32"},   {"u8", "", "i32"},   {"u8", "", "f32"},  {"i8", "", "i32"},
+    {"i8", "", "f32"},
+};
+constexpr Types kReduceSum[] = {
+    {"f32", "", "f32"}, {"f32", "", "bf16"}, {"bf16", "", "f32"}, {"bf16", "", "bf16"},
+    {"f16", "", "f32"}, {"f16", "", "bf16"}, {"i32", "", "i32"},  {"i16", "", "i32"},
+    {"u8", "", "i32"},  {"i8", "", "i32"},
+};
+
+// {0}, {1}, {2}: types; {3}, {4}, {5}: sizes.
+constexpr const char* kMatmulForms[] = {
+    "(a: {0}[{3},{5}], b: {1}[{5},{4}]): {2} = matmul(a, b)",
+    "(a: {0}[{3},{5}], b: {1}[{5},{4}] packed): {2} = matmul(a, b)",
+    "(a: {0}[{3},{5}] col, b: {1}[{5},{4}] col): {2} col = matmul(a, b)",
+    "(a: {0}[2,{3},{5}], b: {1}[2,{5},{4}]): {2} = matmul(a, b)",
+    "(a: {0}[{3},{5}], b: {1}[{5},{4}] order(1/4, 0, 1%4)): {2} = matmul(a, b)",
+    "(a: {0}[2,{3},{5}], b: {1}[{5},{4}]): {2} = matmul(a, b)",
+    // Long enough to divide the sum among threads.
+    "(a: {0}[1,1{5}{5}], b: {1}[1{5}{5},1]): {2} = matmul(a, b)",
+};
+constexpr const char* kBinaryForms[] = {
+    "(x: {0}[{3},{4}], y: {1}[{3},{4}] col): {2} = add(x, y)",
+    "(x: {0}[{3},{4}], y: {1}[{3},{4}]): {2} = mul(x, y)",
+    "(x: {0}[{3},{4},{5}]): {2} = mul(x, x)",
+    "(x: {0}[{3},{4}] order(0/2, 1, 0%2), y: {1}[{3},{4}]): {2} = add(x, y)",
+};
+constexpr const char* kConvertForms[] = {
+    "(x: {0}[{3},{4}] col): {2} = convert(x)",
+    "(x: {0}[{3},{4}]): {2} order(1/8, 0, 1%8) = convert(x)",
+    "(x: {0}[{3},{4},{5}]): {2} = convert(x)",
+};
+constexpr const char* kReduceSumForms[] = {
+    "(x: {0}[{3},{5}]): {2} = reduce_sum(x, axis=1)",
+    "(x: {0}[{3},{4},{5}]): {2} = reduce_sum(x, axis=1)",
+    "(x: {0}[{5},{4}] col): {2} = reduce_sum(x, axis=0)",
+    "(x: {0}[{3},1{5}{5}]): {2} = reduce_sum(x, axis=1)",
+};
+constexpr std::int64_t kSizes[][3] = {{1, 1, 1},  {2, 3, 2},  {3, 1, 9},
+                                      {1, 9, 17}, {2, 17, 3}, {3, 8, 18}};
+
+// Every combination of types in every form, in two sizes, which take turns.
+template <class Rows, class Forms>
+void add(const Rows& types, const Forms& forms, std::vector<std::string>& out) {
+  for (const Types& t : types)
+    for (const char* form : forms)
+      for (int i = 0; i < 2; ++i) {
+        const auto& [m, n, k] = kSizes[out.size() % std::size(kSizes)];
+        out.push_back(fmt::format(fmt::runtime(form), t.a, t.b, t.out, m, n, k));
+      }
+}
+
+}  // namespace
+
+std::vector<std::string> tiny_specs() {
+  std::vector<std::string> out;
+  add(kMatmul, kMatmulForms, out);
+  add(kBinary, kBinaryForms, out);
+  add(kConvert, kConvertForms, out);
+  add(kReduceSum, kReduceSumForms, out);
+  return out;
+}
+
+}  // namespace morello

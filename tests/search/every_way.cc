@@ -16,7 +16,7 @@ constexpr int kThreadNumbers[] = {1, 2, kMostThreads};
 
 // A way as the numbers of its settings, and how many there are of each.
 using Settings = std::array<int, 7>;
-constexpr Settings kCounts = {2, 2, 2, 2, 3, 3, 3};
+constexpr Settings kCounts = {2, 2, 2, 2, 3, 4, 3};
 
 Way way(const Settings& s) {
   return {.pruning = {.bounds = true,
@@ -106,11 +106,18 @@ void search_within_half(const Space& space, Memo& memo, const Pruning& pruning) 
   Solver(space, memo, {.pruning = pruning}).solve(space.problem().root(), half);
 }
 
+std::unique_ptr<Memo> saved(const Memo& memo) {
+  auto used = std::make_unique<SpatialMemo>(kMostThreads);
+  const bool usable = used->use(static_cast<const SpatialMemo&>(memo).frozen(""));
+  MORELLO_CHECK(usable, "what was frozen is a map");
+  return used;
+}
+
 }  // namespace
 
 std::string Way::str() const {
   constexpr const char* kMemos[] = {"spatial", "flat", "exact"};
-  constexpr const char* kHistories[] = {"new", "filled here", "shared"};
+  constexpr const char* kHistories[] = {"new", "filled here", "saved", "shared"};
   return fmt::format("monotone {} incumbents {} boxes {} keys {} memo {} {} threads {}",
                      pruning.monotone, pruning.incumbents, pruning.boxes, pruning.keys,
                      kMemos[static_cast<int>(memo)], kHistories[static_cast<int>(history)],
@@ -143,7 +150,10 @@ Answer Searches::search(const Problem& problem, const Way& way) {
     fresh = make_memo(way.memo);
     memo = fresh.get();
   }
-  if (way.history == History::kFilledHere) search_within_half(space, *memo, way.pruning);
+  if (way.history == History::kFilledHere || way.history == History::kSaved)
+    search_within_half(space, *memo, way.pruning);
+  if (way.history == History::kSaved && way.memo == MemoKind::kSpatial) fresh = saved(*memo);
+  if (fresh) memo = fresh.get();
   const Spec root = problem.root();
   const Limits capacity = space.capacity();
   Solver solver(space, *memo, {.pruning = way.pruning});

@@ -13,9 +13,10 @@
 
 namespace morello {
 
-// kNew; kFilledHere: by a search of the same space within half the limits; kShared: by all searches
-// before that left a table of this signature and kind of memo.
-enum class History { kNew, kFilledHere, kShared };
+// kFilledHere: by a search of the same space within half the limits; kSaved: that, frozen as it is
+// saved and used from there (only SpatialMemos are); kShared: by all searches before that left a
+// memo of this signature and kind.
+enum class History { kNew, kFilledHere, kSaved, kShared };
 enum class MemoKind { kSpatial, kFlat, kExact };
 
 struct Way {

@@ -18,8 +18,8 @@ constexpr size_t kMost = 2'000;
 // What a kernel may use: each of 1, 2 and 4 in every third space, and 6 for shares of shares.
 constexpr int kThreads[] = {1, 4, 2, 1, 6, 4, 1, 2, 4, 2};
 
-// One space in so many of those that can be listed is searched in every way there is (432: all
-// prunings on and off, three kinds of memo, three histories of it, 1, 2 and 4 search threads); the
+// One space in so many of those that can be listed is searched in every way there is (576: all
+// prunings on and off, three kinds of memo, four histories of it, 1, 2 and 4 search threads); the
 // others in some ways, in which any two settings of any two of these things meet.
 constexpr int kEveryWayTurn = 24;
 

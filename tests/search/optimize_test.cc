@@ -3,6 +3,8 @@
 #include <mutex>
 #include <random>
 
+#include "search/store_fixture.h"
+#include "search/stored_tables.h"
 #include "toy.h"
 
 namespace morello {
@@ -74,8 +76,8 @@ TEST_CASE("the answer does not depend on the number of search threads") {
   }
 }
 
-// Jobs, tables (none; shared by all searches of this test, in an order that is drawn) and skipped
-// families do not matter.
+// Jobs, tables (none; in memory or in a directory, shared by all searches of this test in an order
+// that is drawn) and skipped families do not matter.
 TEST_CASE("the answer does not depend on what was searched before, nor on how") {
   const Machine machine = toy_machine(4096, 32768, 262144);
   std::vector<KernelSpec> kernels;
@@ -84,31 +86,34 @@ TEST_CASE("the answer does not depend on what was searched before, nor on how") 
     kernels.push_back(spec(text));
     want.push_back(answer(kernels.back(), machine, {.threads = 2}));
   }
+  const Scratch d;
+  MemoStore store(d.path());
+  MemoryTables memory;
+  StoredTables stored(store, [](const std::string& note) { FAIL(note); });
   struct Turn {
     size_t kernel;
     int jobs;
-    bool warm, bounds;
+    Tables* tables;
+    bool bounds;
   };
   std::vector<Turn> turns;
   for (size_t i = 0; i < kernels.size(); ++i)
     for (int jobs : {1, 2, 4, kMostJobs})
-      for (bool warm : {false, true}) turns.push_back({i, jobs, warm, true});
+      for (Tables* tables : std::initializer_list<Tables*>{nullptr, &memory, &stored})
+        turns.push_back({i, jobs, tables, true});
   // Without bounds all families are searched: dear, so only once.
-  for (size_t i = 0; i < kernels.size(); ++i) turns.push_back({i, 4, true, false});
-  MemoryTables tables;
+  for (size_t i = 0; i < kernels.size(); ++i) turns.push_back({i, 4, &memory, false});
   std::shuffle(turns.begin(), turns.end(), std::mt19937(11));
   for (const Turn& t : turns) {
     CAPTURE(kRelated[t.kernel]);
     CAPTURE(t.jobs);
-    CAPTURE(t.warm);
     CAPTURE(t.bounds);
-    const SearchOptions options{.threads = 2,
-                                .jobs = t.jobs,
-                                .tables = t.warm ? &tables : nullptr,
-                                .pruning = {.bounds = t.bounds}};
+    const SearchOptions options{
+        .threads = 2, .jobs = t.jobs, .tables = t.tables, .pruning = {.bounds = t.bounds}};
     CHECK(answer(kernels[t.kernel], machine, options) == want[t.kernel]);
   }
-  CHECK(tables.warm > 100);
+  CHECK(memory.warm > 100);
+  CHECK(whole_tables(d.path()) > 10);
 }
 
 TEST_CASE("the program costs what the search says, is legal, and prints and parses") {

@@ -3,8 +3,8 @@
 //   Spec(x@far)  =>  view x to L { Spec(x@L) }      cost = transfer(x) + child, bytes of x at L
 //
 // No code: the cache does it. Pays only where x is used again; a leaf overlaps its own transfers
-// better than this. Levels go downwards only (spec.nearest), which lost nothing in the six cases
-// compared (2048^3, 512^3 and an odd shape, two kernels) and saves a factor of 2 to 5.
+// better than this. Levels go downwards only (spec.nearest): README.md says what that loses and
+// saves.
 
 #include "search/rewrites/menus.h"
 

@@ -17,10 +17,11 @@ constexpr i64 kSmallReductionFloor = 8;
 constexpr i64 kSmallReduction = 512;
 // Tiles of a dim that all operands share: no reuse to gain, only locality between layouts.
 constexpr i64 kSharedTiles[] = {1, 16, 256};
-// Extents of all dims multiplied: past this the tile menus get coarser, because every remainder is
-// a Spec of its own and odd sizes leave many. Menus of powers of 4 instead of 2 lost 0.1 to 0.2 %
-// of the model's cost on products and convolutions, and took a tenth of the time on odd sizes.
-constexpr i64 kMostShapes = 400;
+// Extents of all dims multiplied are to be no more: past this the tile menus get coarser, because
+// every remainder is a Spec of its own and odd sizes leave many. Menus of powers of 4 instead of 2
+// lost 0.1 to 0.2 % of the model's cost on products and convolutions, and took a tenth of the time
+// on odd sizes.
+constexpr size_t kMostShapes = 512;
 constexpr i64 kCoarsest = 64;
 // Pages whose addresses the first-level TLB holds, and what each page costs a region whose rows lie
 // in more.
@@ -45,6 +46,11 @@ constexpr i64 kInputsPerCopies = 4;
 // Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
 constexpr i64 kAddCopyMilli = 150;
 
+size_t saturating_power(size_t base, int exponent) {
+  size_t power = 1;
+  for (int i = 0; i < exponent && power <= kMostShapes; ++i) power *= base;
+  return power;
+}
 i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 
 // Those greater than 1, ascending.
@@ -121,24 +127,18 @@ bool Space::packing_pays(int o) const {
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
 }
 
-// Tiles of every dim in powers of 2; while the shapes are too many, of the dim with the most
-// extents in powers of 4, 8, ...
+// Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A dim
+// decides for itself, so that the same dim of another kernel has the same menu.
 void Space::make_menus() {
-  std::fill(ratio_, ratio_ + dims(), 2);
-  for (int d = 0; d < dims(); ++d) make_extents(d);
-  for (;;) {
-    i64 shapes = 1;
-    int most = -1;
-    for (int d = 0; d < dims(); ++d) {
-      const i64 n = static_cast<i64>(extents_[d].size());
-      shapes *= n;
-      if (ratio_[d] < kCoarsest && (most < 0 || n > static_cast<i64>(extents_[most].size())))
-        most = d;
+  int wide = 0;  // dims that have a size to choose
+  for (const Dim& d : computation().dims) wide += d.extent > 1;
+  size_t most = 1;
+  while (saturating_power(most + 1, std::max(1, wide)) <= kMostShapes) ++most;
+  for (int d = 0; d < dims(); ++d)
+    for (ratio_[d] = 2;; ratio_[d] *= 2) {
+      make_extents(d);
+      if (extents_[d].size() <= most || ratio_[d] >= kCoarsest) break;
     }
-    if (shapes <= kMostShapes || most < 0) return;
-    ratio_[most] *= 2;
-    make_extents(most);
-  }
 }
 
 // What tiles_ are made from, without the extents that only end the lists: any two Spaces with this

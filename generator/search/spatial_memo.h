@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "search/memo.h"
@@ -42,8 +43,8 @@ class SpatialMemo final : public Memo {
   class Lock {
    public:
     void lock() {
-      while (taken_.test_and_set(std::memory_order_acquire)) {
-      }
+      for (int spins = 0; taken_.test_and_set(std::memory_order_acquire); ++spins)
+        if (spins >= 64) std::this_thread::yield();  // its holder may not be running
     }
     void unlock() { taken_.clear(std::memory_order_release); }
 

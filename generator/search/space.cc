@@ -23,6 +23,9 @@ constexpr i64 kSharedTiles[] = {1, 16, 256};
 // on odd sizes.
 constexpr size_t kMostShapes = 512;
 constexpr i64 kCoarsest = 64;
+// From here on powers of 4 in any case, where three dims or more have a size to choose: at most
+// 0.4 % dearer on thirteen kernels, in half the time.
+constexpr i64 kLargeExtent = 1024;
 // Pages whose addresses the first-level TLB holds, and what each page costs a region whose rows lie
 // in more.
 constexpr i64 kPagesAtHand = 64;
@@ -127,15 +130,16 @@ bool Space::packing_pays(int o) const {
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
 }
 
-// Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A dim
-// decides for itself, so that the same dim of another kernel has the same menu.
+// Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A
+// dim decides for itself, so that the same dim of another kernel has the same menu.
 void Space::make_menus() {
   int wide = 0;  // dims that have a size to choose
   for (const Dim& d : computation().dims) wide += d.extent > 1;
   size_t most = 1;
   while (saturating_power(most + 1, std::max(1, wide)) <= kMostShapes) ++most;
   for (int d = 0; d < dims(); ++d)
-    for (ratio_[d] = 2;; ratio_[d] *= 2) {
+    for (ratio_[d] = wide > 2 && computation().dims[d].extent >= kLargeExtent ? 4 : 2;;
+         ratio_[d] *= 2) {
       make_extents(d);
       if (extents_[d].size() <= most || ratio_[d] >= kCoarsest) break;
     }

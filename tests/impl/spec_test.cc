@@ -36,7 +36,8 @@ TEST_CASE("root") {
   }
 }
 
-// With a machine, a kernel is called with its operands in the nearest shared cache that holds them.
+// With a machine, a kernel is called with its operands in the nearest cache of which seven
+// eighths hold them.
 TEST_CASE("root of a machine with caches") {
   Machine machine;
   machine.levels[kL1].bytes = 1 << 15;
@@ -45,9 +46,11 @@ TEST_CASE("root of a machine with caches") {
   struct Row {
     std::string_view spec, root;
   };
-  for (const Row& row : {Row{"(x: f32[32768]): f32 = convert(x)", "i=32768 x@L2 out@L2 nearest=L2"},
-                         Row{"(x: f32[32769]): f32 = convert(x)", "i=32769 x@L3 out@L3 nearest=L3"},
-                         Row{"(x: f32[1048577]): f32 = convert(x)", "i=1048577 x@mem out@mem"}}) {
+  for (const Row& row : {Row{"(x: f32[3584]): f32 = convert(x)", "i=3584 x@L1 out@L1 nearest=L1"},
+                         Row{"(x: f32[3585]): f32 = convert(x)", "i=3585 x@L2 out@L2 nearest=L2"},
+                         Row{"(x: f32[57344]): f32 = convert(x)", "i=57344 x@L2 out@L2 nearest=L2"},
+                         Row{"(x: f32[57345]): f32 = convert(x)", "i=57345 x@L3 out@L3 nearest=L3"},
+                         Row{"(x: f32[1835009]): f32 = convert(x)", "i=1835009 x@mem out@mem"}}) {
     CAPTURE(row.spec);
     auto f = test::fixture(row.spec, "copy_f32x8");
     f.problem.machine = &machine;

@@ -17,7 +17,8 @@
 namespace morello {
 namespace {
 
-constexpr const char* kPages[] = {"README.md", "generator/README.md", "generator/search/README.md"};
+constexpr const char* kPages[] = {"README.md", "generator/README.md", "generator/search/README.md",
+                                  "docs/nests.md"};
 
 struct Elsewhere {
   std::string_view command;

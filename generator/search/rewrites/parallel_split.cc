@@ -11,6 +11,8 @@
 // divided well. Measured with two threads on two cores of a Granite Rapids (medians of 41 rounds),
 // as a share of what took the least time before: a product of two vectors of 262144 0.36, the sum
 // of 4194304 0.46, [1,65536] x [65536,8] 0.51 (all serial before), [64,65536] x [65536,64] 0.69.
+// That was the one run of seven in which both cores were free; with another program on the second
+// core two threads were up to 2.8 times slower than one.
 
 #include "impl/shares.h"
 #include "search/rewrite.h"

@@ -8,6 +8,7 @@ namespace morello {
 namespace {
 
 constexpr int kClassBits = 7;
+static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
 // Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, nearest, threads.
 constexpr int kPlaceBits = 4;
 constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
@@ -22,6 +23,23 @@ bool is_plain(const AddressMap& map) {
 std::string digits_text(const PackedOrder& order) {
   std::string out;
   for (const Digit& d : order.digits) out += fmt::format(" {}/{}%{}", d.axis, d.div, d.mod);
+  return out;
+}
+
+// Where the user put an operand: the order of the strides, and those below a line exactly, because
+// costs count the lines that such rows share; a layout with blocks in full.
+std::string given_text(const Problem& p, int o) {
+  if (p.root().place[o].packed) return " packed";
+  AddressMap map = p.root_address(o);
+  const bool plain = is_plain(map);
+  std::stable_sort(map.terms.begin(), map.terms.end(),
+                   [](const AddressTerm& a, const AddressTerm& b) { return a.stride < b.stride; });
+  const i64 size = bytes(p.computation->operands[o].dtype);
+  std::string out;
+  for (const AddressTerm& t : map.terms)
+    out += !plain ? fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride)
+           : t.stride * size < p.machine->levels[kL1].line ? fmt::format(" {}*{}", t.dim, t.stride)
+                                                           : fmt::format(" {}", t.dim);
   return out;
 }
 
@@ -41,17 +59,7 @@ std::string operand_text(const Problem& p, int o) {
     out += fmt::format(" streams {} given {}", streams_of(f, *p.computation, o),
                        loads_given(f, *p.computation, o));
   out += "; packed" + digits_text(f.packed[o]) + "; given";
-  if (p.root().place[o].packed) return out + " packed\n";
-  // The order of the strides; blocks and units exactly.
-  AddressMap map = p.root_address(o);
-  const bool plain = is_plain(map);
-  std::stable_sort(map.terms.begin(), map.terms.end(),
-                   [](const AddressTerm& a, const AddressTerm& b) { return a.stride < b.stride; });
-  for (const AddressTerm& t : map.terms)
-    out += !plain          ? fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride)
-           : t.stride == 1 ? fmt::format(" {}*1", t.dim)
-                           : fmt::format(" {}", t.dim);
-  return out + '\n';
+  return out + given_text(p, o) + '\n';
 }
 
 std::string signature_of(const Problem& p, const std::string& menus) {
@@ -79,10 +87,10 @@ int spread_of(i64 bytes, i64 line_bytes) {
 }
 
 int stride_class(i64 bytes, i64 line_bytes) {
-  if (bytes < line_bytes) return kBytes + static_cast<int>(bytes);
+  if (bytes < line_bytes) return kBelowLine;
   if (bytes >= kPage) return kPageOrMore + spread_of(bytes, line_bytes);
   const int octave = std::bit_width(static_cast<std::uint64_t>(bytes / line_bytes)) - 1;
-  return kBelowPage + 8 * octave + spread_of(bytes, line_bytes);
+  return kBelowPage + kSpreads * octave + spread_of(bytes, line_bytes);
 }
 
 Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs,
@@ -92,7 +100,8 @@ Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<c
       line_bytes_(p.machine->levels[kL1].line),
       shorter_(shorter),
       signature_(signature_of(p, menus)) {
-  MORELLO_CHECK(kBytes + line_bytes_ <= 1 << kClassBits, "lines of {} bytes", line_bytes_);
+  MORELLO_CHECK(line_bytes_ >= kLeastLine && line_bytes_ <= kPage, "lines of {} bytes",
+                line_bytes_);
   for (int o = 0; o < operands_; ++o) {
     const AddressMap map = p.root_address(o);
     packs_[o] = packs[static_cast<size_t>(o)];

@@ -10,8 +10,8 @@
 // Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
 // another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
 // only: do its rows touch (then the extents say how far apart they are), how far apart if less than
-// a line, else the next power of two below, up to a page, and in how many places of a page rows
-// begin (`stride_class`).
+// a line (the signature has those strides exactly), else the next power of two below, up to a page,
+// and in how many places of a page rows begin (`stride_class`).
 //
 // Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
 // which only a fill of the output still asks; levels that no operand can move to any more.
@@ -39,12 +39,21 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-// How far apart neighbouring rows of an operand are, as far as costs can tell: 0 if they touch,
-// kBelowPage + 8 * log2 of the lines, or kPageOrMore, plus a number of spread_of(), or kBytes + the
-// bytes if they are less than a line.
-enum StrideClass : int { kTouching, kBelowPage, kPageOrMore = 56, kBytes = 64 };
 inline constexpr i64 kPage = 4096;
-// Rows so far apart begin in kPage / 2^n lines of a page, n from 0 (in any) to 6 (all in the same).
+inline constexpr i64 kLeastLine = 16;
+// What spread_of() can be: kPage / kLeastLine is 2^8.
+inline constexpr int kSpreads = 9;
+// How far apart neighbouring rows of an operand are, as far as costs can tell: they touch; less
+// than a line (how much less, the signature says); less than a page, kSpreads * log2 of the lines
+// more; or farther. To the last two a number of spread_of() is added.
+enum StrideClass : int {
+  kTouching,
+  kBelowLine,
+  kBelowPage,
+  kPageOrMore = kBelowPage + kSpreads * kSpreads
+};
+// Rows so far apart begin in kPage / line_bytes / 2^n lines of a page, n from 0 (in any) to
+// kSpreads - 1 (all in the same).
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 

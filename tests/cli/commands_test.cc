@@ -78,6 +78,24 @@ TEST_CASE("machine detect") {
   CHECK(header(file) == header("native"));
 }
 
+TEST_CASE("machine files with lines of every allowed size") {
+  const TemporaryDirectory d;
+  Machine machine = *load_machine("zen5");
+  for (int line : {16, 32, 64, 128, 256, 512, 1024}) {
+    CAPTURE(line);
+    for (LevelDesc& level : machine.levels) level.line = line;
+    const std::string file = d.path() + "/m.toml";
+    std::ofstream(file) << machine.toml();
+    // Rows of b share lines or not, those of a lie a page apart.
+    const Ran ran =
+        morello({"generate", "--spec", "(a: f32[5,1024], b: f32[1024,20]): f32 = matmul(a, b)",
+                 "--name", "t", "--machine", file});
+    CHECK(ran.code == 0);
+    CHECK(ran.err == "");
+    CHECK(ran.out.find("void t(const float* a") != std::string::npos);
+  }
+}
+
 TEST_CASE("a machine file that is wrong") {
   const TemporaryDirectory d;
   const std::string file = d.path() + "/m.toml";

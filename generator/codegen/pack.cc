@@ -109,8 +109,8 @@ void PackWriter::classify(int dim) {
     if (d.term.dim == dim) ours.push_back(d.term);
   for (const AddressTerm& t : job_.other.terms)
     if (t.dim == dim && t.mod != 1) theirs.push_back(t);
-  const bool plain = std::all_of(theirs.begin(), theirs.end(),
-                                 [](const AddressTerm& t) { return t.div == 1 && t.mod == 0; });
+  const bool plain =
+      std::all_of(theirs.begin(), theirs.end(), [](const AddressTerm& t) { return t.is_plain(); });
   const bool alike = ours.size() == theirs.size() &&
                      std::all_of(ours.begin(), ours.end(), [&](const AddressTerm& a) {
                        return std::any_of(theirs.begin(), theirs.end(), [&](const AddressTerm& b) {
@@ -130,7 +130,7 @@ i64 PackWriter::other_stride(const AddressTerm& t) const {
     if (o.dim != t.dim || o.mod == 1) continue;
     if (o.div == t.div && o.mod == t.mod)
       stride += o.stride;
-    else if (o.div == 1 && o.mod == 0)
+    else if (o.is_plain())
       stride += o.stride * t.div;
   }
   return stride;

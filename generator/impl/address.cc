@@ -1,5 +1,7 @@
 #include "impl/address.h"
 
+#include <algorithm>
+
 namespace morello {
 
 // "%1" is a digit that is always 0.
@@ -37,6 +39,19 @@ bool AddressMap::touches(int dim) const {
   for (const AddressTerm& t : terms)
     if (t.dim == dim) return true;
   return false;
+}
+
+bool AddressMap::is_plain() const {
+  return std::all_of(terms.begin(), terms.end(), [](const AddressTerm& t) { return t.is_plain(); });
+}
+
+std::vector<AddressTerm> AddressMap::plain_terms() const {
+  std::vector<AddressTerm> plain;
+  for (const AddressTerm& t : terms)
+    if (t.is_plain()) plain.push_back(t);
+  std::stable_sort(plain.begin(), plain.end(),
+                   [](const AddressTerm& a, const AddressTerm& b) { return a.stride < b.stride; });
+  return plain;
 }
 
 // The terms of one layout digit that covers a whole axis: the axis' index is a sum over dims.

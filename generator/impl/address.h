@@ -23,6 +23,8 @@ struct AddressTerm {
   i64 div = 1;
   i64 mod = 0;
   i64 stride = 0;
+  // Not of a block: the dim has this stride throughout.
+  bool is_plain() const { return div == 1 && mod == 0; }
   bool operator==(const AddressTerm&) const = default;
 };
 
@@ -39,6 +41,10 @@ struct AddressMap {
   // innermost block (div 1 term); 0 if the operand does not touch dim.
   i64 unit_stride(int dim) const;
   bool touches(int dim) const;
+  // Whether it has no blocks.
+  bool is_plain() const;
+  // The plain terms, ascending by stride; those of one stride in their order here.
+  std::vector<AddressTerm> plain_terms() const;
 };
 
 // The given layout of an operand (which is not packed) composed with its access map.

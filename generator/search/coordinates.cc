@@ -15,11 +15,6 @@ constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
 constexpr int kNearestBit = kAccumulateBit + 1;
 constexpr int kThreadsBit = kNearestBit + 3;
 
-bool is_plain(const AddressMap& map) {
-  return std::all_of(map.terms.begin(), map.terms.end(),
-                     [](const AddressTerm& t) { return t.div == 1 && t.mod == 0; });
-}
-
 std::string digits_text(const PackedOrder& order) {
   std::string out;
   for (const Digit& d : order.digits) out += fmt::format(" {}/{}%{}", d.axis, d.div, d.mod);
@@ -30,16 +25,17 @@ std::string digits_text(const PackedOrder& order) {
 // costs count the lines that such rows share; a layout with blocks in full.
 std::string given_text(const Problem& p, int o) {
   if (p.root().place[o].packed) return " packed";
-  AddressMap map = p.root_address(o);
-  const bool plain = is_plain(map);
-  std::stable_sort(map.terms.begin(), map.terms.end(),
-                   [](const AddressTerm& a, const AddressTerm& b) { return a.stride < b.stride; });
-  const i64 size = bytes(p.computation->operands[o].dtype);
+  const AddressMap map = p.root_address(o);
   std::string out;
-  for (const AddressTerm& t : map.terms)
-    out += !plain ? fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride)
-           : t.stride * size < p.machine->levels[kL1].line ? fmt::format(" {}*{}", t.dim, t.stride)
-                                                           : fmt::format(" {}", t.dim);
+  if (!map.is_plain()) {
+    for (const AddressTerm& t : map.terms)
+      out += fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride);
+    return out;
+  }
+  const int size = bytes(p.computation->operands[o].dtype);
+  for (const AddressTerm& t : map.plain_terms())
+    out += t.stride * size < p.machine->levels[kL1].line ? fmt::format(" {}*{}", t.dim, t.stride)
+                                                         : fmt::format(" {}", t.dim);
   return out;
 }
 
@@ -105,11 +101,9 @@ Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<c
   for (int o = 0; o < operands_; ++o) {
     const AddressMap map = p.root_address(o);
     packs_[o] = packs[static_cast<size_t>(o)];
-    blocked_[o] = !is_plain(map);
+    blocked_[o] = !map.is_plain();
     size_[o] = bytes(p.computation->operands[o].dtype);
-    for (const AddressTerm& t : map.terms) strides_[o].push_back({t.dim, t.stride});
-    std::stable_sort(strides_[o].begin(), strides_[o].end(),
-                     [](const Stride& a, const Stride& b) { return a.elements < b.elements; });
+    strides_[o] = map.plain_terms();
   }
 }
 
@@ -131,16 +125,16 @@ void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
   i64 run = 1;
   bool touching = true;
   int term = 0;
-  for (const Stride& g : strides_[o]) {
+  for (const AddressTerm& g : strides_[o]) {
     const i64 e = s.extent[g.dim];
     const int at = term++;
     if (e == 1) continue;
-    touching &= g.elements == run;
+    touching &= g.stride == run;
     if (touching) {
       run *= e;
       continue;
     }
-    const auto kind = static_cast<std::uint64_t>(stride_class(g.elements * size_[o], line_bytes_));
+    const auto kind = static_cast<std::uint64_t>(stride_class(g.stride * size_[o], line_bytes_));
     // Operands 0 and 1 fill the lower 42 bits of page[1] and page[2], operand 2 the upper 22.
     if (o < 2)
       k.page[1 + o] |= kind << kClassBits * at;

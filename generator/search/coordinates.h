@@ -70,10 +70,6 @@ class Coordinates {
   Key key(const Spec& s) const;
 
  private:
-  struct Stride {
-    int dim;
-    i64 elements;
-  };
   Level lowest_rule(const Spec& s) const;
   void add_classes(const Spec& s, int operand, Key& k) const;
 
@@ -83,7 +79,7 @@ class Coordinates {
   bool packs_[kMaxOperands] = {};
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};
-  std::vector<Stride> strides_[kMaxOperands];  // plain address terms, ascending
+  std::vector<AddressTerm> strides_[kMaxOperands];  // AddressMap::plain_terms()
   std::string signature_;
 };
 

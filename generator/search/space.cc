@@ -70,10 +70,6 @@ i64 least_step(const AddressMap& map, int dim) {
     if (t.dim == dim) step = std::lcm(step, t.mod == 0 ? t.div : t.div * t.mod);
   return step;
 }
-bool is_plain(const AddressMap& map) {
-  return std::all_of(map.terms.begin(), map.terms.end(),
-                     [](const AddressTerm& t) { return t.div == 1 && t.mod == 0; });
-}
 
 }  // namespace
 
@@ -92,11 +88,8 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   for (int o = 0; o < operands(); ++o) {
     const AddressMap map = problem_.root_address(o);
     const bool given = !problem_.root().place[o].packed;
-    blocked_[o] = given && !is_plain(map);
-    for (const AddressTerm& t : map.terms)
-      if (t.div == 1 && t.mod == 0) given_[o].push_back({t.dim, t.stride});
-    std::stable_sort(given_[o].begin(), given_[o].end(),
-                     [](const Given& a, const Given& b) { return a.stride < b.stride; });
+    blocked_[o] = given && !map.is_plain();
+    given_[o] = map.plain_terms();
     for (int d = 0; d < dims(); ++d) {
       touches_[o][d] = touches(computation().operands[o], d);
       block_[o][d] = given ? least_step(map, d) : 1;
@@ -270,7 +263,7 @@ Region Space::region(const Spec& s, int operand) const {
   r.line_bytes = machine().levels[kL1].line;
   i64 run = 1;
   i64 stride = 0;
-  for (const Given& g : given_[operand]) {
+  for (const AddressTerm& g : given_[operand]) {
     const i64 e = s.extent[g.dim];
     if (e == 1) continue;
     if (g.stride == run && r.rows == 1) {
@@ -407,7 +400,7 @@ Cost Space::revisits(const Spec& s, int operand) const {
   const i64 rows = column.rows;
   int unit = -1;
   column.rows = 1;
-  for (const Given& g : given_[operand])
+  for (const AddressTerm& g : given_[operand])
     if (g.stride == 1)
       unit = g.dim;
     else if (computation().dims[g.dim].reduction)

@@ -114,10 +114,6 @@ class Space {
 
  private:
   struct Work;  // of one leaf, in uops
-  struct Given {
-    int dim;
-    i64 stride;
-  };
   Cost least_compute() const;
   i64 least_edges(i64 stores) const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
@@ -142,9 +138,9 @@ class Space {
   Pruning pruning_;
   i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
   std::vector<i64> tiles_[kMaxDims];
-  std::vector<i64> extents_[kMaxDims];      // all a Spec can have, ascending
-  std::vector<Given> given_[kMaxOperands];  // plain address terms by stride, ascending
-  bool blocked_[kMaxOperands] = {};         // given layout with blocks
+  std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending
+  std::vector<AddressTerm> given_[kMaxOperands];  // AddressMap::plain_terms()
+  bool blocked_[kMaxOperands] = {};               // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output

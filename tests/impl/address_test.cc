@@ -24,25 +24,30 @@ struct GivenRow {
   std::string_view spec;
   int operand;
   std::string_view address;
+  std::string_view plain;  // AddressMap::plain_terms()
 };
 
 constexpr GivenRow kGiven[] = {
-    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 0, "m*19 k*1 of 133"},
-    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 1, "k*37 n*1 of 703"},
-    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 2, "m*37 n*1 of 259"},
-    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 0, "k*7 m*1 of 133"},
-    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 1, "n*19 k*1 of 703"},
-    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 2, "n*7 m*1 of 259"},
+    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 0, "m*19 k*1 of 133", "k*1 m*19"},
+    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 1, "k*37 n*1 of 703", "n*1 k*37"},
+    {"(a: f32[7,19], b: f32[19,37]): f32 = matmul(a, b)", 2, "m*37 n*1 of 259", "n*1 m*37"},
+    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 0, "k*7 m*1 of 133",
+     "m*1 k*7"},
+    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 1, "n*19 k*1 of 703",
+     "k*1 n*19"},
+    {"(a: f32[7,19] col, b: f32[19,37] col): f32 col = matmul(a, b)", 2, "n*7 m*1 of 259",
+     "m*1 n*7"},
     {"(a: f32[6,40], b: f32[40,32] order(1/16, 0, 1%16)): f32 = matmul(a, b)", 1,
-     "n/16*640 k*16 n%16*1 of 1280"},
+     "n/16*640 k*16 n%16*1 of 1280", "k*16"},
     // A ragged last block is padded.
     {"(a: f32[6,40], b: f32[40,33] order(1/16, 0, 1%16)): f32 = matmul(a, b)", 1,
-     "n/16*640 k*16 n%16*1 of 1920"},
-    {"(a: f32[3,5,7], b: f32[7,9]): f32 col = matmul(a, b)", 1, "k*9 n*1 of 63"},
+     "n/16*640 k*16 n%16*1 of 1920", "k*16"},
+    {"(a: f32[3,5,7], b: f32[7,9]): f32 col = matmul(a, b)", 1, "k*9 n*1 of 63", "n*1 k*9"},
     // Nobody packs it yet: as the packer is given it.
-    {"(a: f32[7,19], b: f32[19,37] packed): f32 = matmul(a, b)", 1, "k*37 n*1 of 703"},
-    {"(a: f32[5,7,11]): f32 = reduce_sum(a, axis=1)", 0, "i0*77 k*11 i1*1 of 385"},
-    {"(a: f32[5,7,11]): f32 = reduce_sum(a, axis=1)", 1, "i0*11 i1*1 of 55"},
+    {"(a: f32[7,19], b: f32[19,37] packed): f32 = matmul(a, b)", 1, "k*37 n*1 of 703", "n*1 k*37"},
+    {"(a: f32[5,7,11]): f32 = reduce_sum(a, axis=1)", 0, "i0*77 k*11 i1*1 of 385",
+     "i1*1 k*11 i0*77"},
+    {"(a: f32[5,7,11]): f32 = reduce_sum(a, axis=1)", 1, "i0*11 i1*1 of 55", "i1*1 i0*11"},
 };
 
 TEST_CASE("address of a given operand") {
@@ -50,7 +55,11 @@ TEST_CASE("address of a given operand") {
     CAPTURE(row.spec);
     CAPTURE(row.operand);
     const auto spec = test::spec(row.spec);
-    CHECK(text(given_address(spec->computation, row.operand), spec->computation) == row.address);
+    const AddressMap map = given_address(spec->computation, row.operand);
+    CHECK(text(map, spec->computation) == row.address);
+    const AddressMap plain{map.plain_terms(), 0};
+    CHECK(text(plain, spec->computation) == fmt::format("{} of 0", row.plain));
+    CHECK(map.is_plain() == (plain.terms.size() == map.terms.size()));
   }
 }
 

@@ -24,7 +24,7 @@ class Counter {
     if (const auto it = known_.find(key); it != known_.end()) return it->second;
     double sum = kNone;
     auto each = [&](const Candidate& c) {
-      if (c.bytes > 0 && c.bytes > capacity_.at(c.level)) return;
+      if (!has_room(c, capacity_)) return;
       double product = 0;
       for (int i = 0; i < c.cost.children; ++i) product += count(c.child[i]);
       sum = add_logs(sum, product);
@@ -47,9 +47,8 @@ class Enumerator {
   std::vector<Program> all(const Spec& spec, const Limits& limits) {
     std::vector<Program> out;
     auto each = [&](const Candidate& c) {
-      if (overflow || (c.bytes > 0 && c.bytes > limits.at(c.level))) return;
-      Limits inner = limits;
-      if (c.bytes > 0) inner.at(c.level) -= c.bytes;
+      if (overflow || !has_room(c, limits)) return;
+      const Limits inner = inside(c, limits);
       std::vector<std::vector<Program>> parts;
       for (int i = 0; i < c.cost.children; ++i) parts.push_back(all(c.child[i], inner));
       combine(spec, c, parts, {}, c.cost.base, out);

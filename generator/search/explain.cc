@@ -50,8 +50,7 @@ class Explainer {
                                   100 * all / total_.as_cycles(), own,
                                   std::string(2 * depth, ' ') + first_line(problem_, impl),
                                   runner_up(spec, limits, c, whole));
-    Limits inner = limits;
-    if (c.bytes > 0) inner.at(c.level) -= c.bytes;
+    const Limits inner = inside(c, limits);
     const std::vector<ImplPtr> parts = searched_children(space_, spec, impl);
     for (int i = 0; i < c.cost.children; ++i)
       out += text(c.child[i], inner, *parts[i], times * static_cast<double>(c.cost.weight[i]),
@@ -67,9 +66,8 @@ class Explainer {
     Candidate second;
     auto each = [&](const Candidate& c) {
       if (c.decision == winner.decision) return;
-      if (c.bytes > 0 && c.bytes > limits.at(c.level)) return;
-      Limits inner = limits;
-      if (c.bytes > 0) inner.at(c.level) -= c.bytes;
+      if (!has_room(c, limits)) return;
+      const Limits inner = inside(c, limits);
       Cost cost = c.cost.base;
       for (int i = 0; i < c.cost.children; ++i)
         cost = cost + c.cost.weight[i] * solver_.solve(c.child[i], inner).cost;

@@ -26,6 +26,15 @@ struct Candidate {
   }
 };
 
+// Whether what a candidate takes is still there, and what it then leaves to its children.
+inline bool has_room(const Candidate& c, const Limits& limits) {
+  return c.bytes <= limits.at(c.level);
+}
+inline Limits inside(const Candidate& c, Limits limits) {
+  limits.at(c.level) -= c.bytes;
+  return limits;
+}
+
 // A reference to a callable; never stored. Fills in which rewrite a decision is of.
 class Emit {
  public:

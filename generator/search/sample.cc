@@ -25,14 +25,6 @@ std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
 }
 double unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
-Limits inner_limits(Limits limits, const Candidate& c) {
-  if (c.bytes > 0) limits.at(c.level) -= c.bytes;
-  return limits;
-}
-bool is_refused(const Limits& limits, const Candidate& c) {
-  return c.bytes > 0 && c.bytes > limits.at(c.level);
-}
-
 // Prices code: walks the nodes of `impl` and inserts views wherever they pay.
 class Pricer {
  public:
@@ -44,7 +36,7 @@ class Pricer {
     if (const auto it = known_.find(state); it != known_.end()) return it->second;
     Cost best = Cost::infinite();
     auto each = [&](const Candidate& c) {
-      if (c.cost.base >= best || is_refused(limits, c)) return;
+      if (c.cost.base >= best || !has_room(c, limits)) return;
       best = std::min(best, follow(spec, limits, c, impl, best));
     };
     expand(space_, spec, each);
@@ -84,7 +76,7 @@ class Pricer {
     }
     Cost sum = c.cost.base;
     for (size_t i = 0; i < count && sum < best; ++i) {
-      const Cost child = price(c.child[i], inner_limits(limits, c), next[i]);
+      const Cost child = price(c.child[i], inside(c, limits), next[i]);
       sum = child.finite() ? sum + c.cost.weight[i] * child : Cost::infinite();
     }
     return sum;
@@ -137,7 +129,7 @@ class Drawing {
     MORELLO_CHECK(most > -1e300, "nothing to draw from");
     std::vector<ImplPtr> children;
     for (int i = 0; i < chosen.cost.children; ++i)
-      children.push_back(draw(chosen.child[i], inner_limits(limits, chosen), depth + 1));
+      children.push_back(draw(chosen.child[i], inside(chosen, limits), depth + 1));
     return build(field_.space, spec, chosen.decision, children);
   }
 
@@ -145,10 +137,10 @@ class Drawing {
   // The logarithm of the cost, and Gumbel noise: the greatest of them is candidate i with a
   // probability proportional to cost ^ (-1 / temperature).
   double attraction(const Candidate& c, const Limits& limits, int depth) {
-    if (is_refused(limits, c)) return -1e300;
+    if (!has_room(c, limits)) return -1e300;
     Cost cost = c.cost.base;
     for (int i = 0; i < c.cost.children && cost.finite(); ++i) {
-      const Cost child = field_.solver.solve(c.child[i], inner_limits(limits, c)).cost;
+      const Cost child = field_.solver.solve(c.child[i], inside(c, limits)).cost;
       cost = child.finite() ? cost + c.cost.weight[i] * child : Cost::infinite();
     }
     if (!cost.finite()) return -1e300;

@@ -59,14 +59,11 @@ struct Solver::Trial {
 Cost Solver::Worker::price(const Candidate& c, const Limits& limits, Cost enough, Limits& box,
                            Limits& peak) {
   if (c.cost.base >= enough) return Cost::infinite();
-  Limits inner = limits;
-  if (c.bytes > 0) {
-    if (c.bytes > limits.at(c.level)) {  // refused: with more room it might win
-      box.at(c.level) = std::min(box.at(c.level), c.bytes - 1);
-      return Cost::infinite();
-    }
-    inner.at(c.level) -= c.bytes;
+  if (!has_room(c, limits)) {  // refused: with more room it might win
+    box.at(c.level) = std::min(box.at(c.level), c.bytes - 1);
+    return Cost::infinite();
   }
+  const Limits inner = inside(c, limits);
   Cost cost = c.cost.base;
   Limits children_box = Limits::unlimited();
   for (int i = 0; i < c.cost.children && cost < enough; ++i) {
@@ -76,8 +73,8 @@ Cost Solver::Worker::price(const Candidate& c, const Limits& limits, Cost enough
     // An impossible child makes the candidate impossible even where its time is not counted.
     cost = e.cost.finite() ? cost + c.cost.weight[i] * e.cost : Cost::infinite();
   }
-  box = min(box, c.bytes > 0 ? plus(children_box, c.level, c.bytes) : children_box);
-  if (c.bytes > 0) peak = plus(peak, c.level, c.bytes);
+  box = min(box, plus(children_box, c.level, c.bytes));
+  peak = plus(peak, c.level, c.bytes);
   return cost;
 }
 
@@ -157,8 +154,7 @@ ImplPtr Solver::extract(const Spec& spec, const Limits& limits) {
   };
   expand(space_, spec, pick);
   MORELLO_CHECK(found, "no candidate attains the cost of {}", str(spec, space_.computation()));
-  Limits inner = limits;
-  if (chosen.bytes > 0) inner.at(chosen.level) -= chosen.bytes;
+  const Limits inner = inside(chosen, limits);
   std::vector<ImplPtr> children;
   for (int i = 0; i < chosen.cost.children; ++i)
     children.push_back(extract(chosen.child[i], inner));

@@ -7,18 +7,10 @@
 namespace morello {
 namespace {
 
-// The children a rewrite leaves to the search: all but the fill that to_accumulate makes itself.
-std::vector<ImplPtr> searched_children(const Space& space, const Spec& spec, const Impl& impl) {
-  std::vector<ImplPtr> parts;
-  for (const Child& c : children(space.problem(), spec, impl)) parts.push_back(c.impl);
-  if (std::holds_alternative<Block>(impl.node)) parts.erase(parts.begin());
-  return parts;
-}
-
 // The candidate that builds this node, if there is one.
 bool find_candidate(const Space& space, const Spec& spec, const Impl& impl, Candidate& found) {
   bool ok = false;
-  const std::vector<ImplPtr> parts = searched_children(space, spec, impl);
+  const std::vector<ImplPtr> parts = searched_children(impl);
   auto each = [&](const Candidate& c) {
     if (ok || c.cost.children != static_cast<int>(parts.size())) return;
     if (!equal(*build(space, spec, c.decision, parts), impl)) return;
@@ -51,7 +43,7 @@ class Explainer {
                                   std::string(2 * depth, ' ') + first_line(problem_, impl),
                                   runner_up(spec, limits, c, whole));
     const Limits inner = inside(c, limits);
-    const std::vector<ImplPtr> parts = searched_children(space_, spec, impl);
+    const std::vector<ImplPtr> parts = searched_children(impl);
     for (int i = 0; i < c.cost.children; ++i)
       out += text(c.child[i], inner, *parts[i], times * static_cast<double>(c.cost.weight[i]),
                   depth + 1);
@@ -78,10 +70,8 @@ class Explainer {
     };
     expand(space_, spec, each);
     if (!best.finite()) return "";
-    const std::vector<ImplPtr> holes(AffineCost::kMaxChildren, make_impl(Hole{spec}));
-    const ImplPtr node = build(space_, spec, second.decision,
-                               std::span(holes).first(static_cast<size_t>(second.cost.children)));
-    return fmt::format("  next: {} +{:.1f}%", first_line(problem_, *node),
+    return fmt::format("  next: {} +{:.1f}%",
+                       first_line(problem_, *build_open(space_, spec, second)),
                        100 * (best.as_cycles() / whole.as_cycles() - 1));
   }
 
@@ -110,7 +100,7 @@ std::string family_line(const FamilyResult& f, const Computation& c, Cost best) 
 Cost cost_of(const Space& space, const Spec& spec, const Impl& impl) {
   Candidate c;
   if (!find_candidate(space, spec, impl, c)) return Cost::infinite();
-  const std::vector<ImplPtr> parts = searched_children(space, spec, impl);
+  const std::vector<ImplPtr> parts = searched_children(impl);
   Cost sum = c.cost.base;
   for (int i = 0; i < c.cost.children; ++i) {
     const Cost child = cost_of(space, c.child[i], *parts[i]);

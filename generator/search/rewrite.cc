@@ -27,4 +27,22 @@ ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
   return rewrite_table()[d.rewrite]->build(space, spec, d, children);
 }
 
+ImplPtr build_open(const Space& space, const Spec& spec, const Candidate& c) {
+  const std::vector<ImplPtr> holes(static_cast<size_t>(c.cost.children), make_impl(Hole{spec}));
+  return build(space, spec, c.decision, holes);
+}
+
+std::vector<ImplPtr> searched_children(const Impl& impl) {
+  std::vector<ImplPtr> out;
+  if (const Loop* l = std::get_if<Loop>(&impl.node)) {
+    for (const ImplPtr& part : {l->first, l->body, l->rest})
+      if (part) out.push_back(part);
+  } else if (const Move* m = std::get_if<Move>(&impl.node)) {
+    out.push_back(m->body);
+  } else if (const Block* b = std::get_if<Block>(&impl.node)) {
+    out.assign(b->parts.begin() + 1, b->parts.end());
+  }
+  return out;
+}
+
 }  // namespace morello

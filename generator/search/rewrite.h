@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <span>
+#include <vector>
 
 #include "search/memo.h"
 #include "search/space.h"
@@ -73,6 +74,11 @@ void expand(const Space& space, const Spec& spec, Emit emit);
 // The node of a complete decision.
 ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
               std::span<const ImplPtr> children);
+// The node of a candidate, with holes for its children.
+ImplPtr build_open(const Space& space, const Spec& spec, const Candidate& c);
+// The other way round: the children that the rewrite of a node left to the search, in the order of
+// the candidate's; so not the fill that to_accumulate makes itself.
+std::vector<ImplPtr> searched_children(const Impl& impl);
 
 ImplPtr make_impl(auto node) { return std::make_shared<const Impl>(Impl{std::move(node)}); }
 

@@ -47,31 +47,16 @@ class Pricer {
  private:
   using State = std::tuple<const Impl*, Key, std::array<i64, 3>>;
 
-  // The children of this node that a rewrite leaves to the search, in order.
-  static std::vector<ImplPtr> parts(const Impl& impl) {
-    std::vector<ImplPtr> out;
-    if (const Loop* l = std::get_if<Loop>(&impl.node)) {
-      for (const ImplPtr& p : {l->first, l->body, l->rest})
-        if (p) out.push_back(p);
-    } else if (const Move* m = std::get_if<Move>(&impl.node)) {
-      out.push_back(m->body);
-    } else if (const Block* b = std::get_if<Block>(&impl.node)) {
-      out.assign(b->parts.begin() + 1, b->parts.end());
-    }
-    return out;
-  }
-
   // Cost of `impl` by way of this candidate: the candidate is a view, or it makes impl's own node.
   Cost follow(const Spec& spec, const Limits& limits, const Candidate& c, const ImplPtr& impl,
               Cost best) {
-    const std::vector<ImplPtr> holes(AffineCost::kMaxChildren, make_impl(Hole{spec}));
+    const ImplPtr node = build_open(space_, spec, c);
     const auto count = static_cast<size_t>(c.cost.children);
-    const ImplPtr node = build(space_, spec, c.decision, std::span(holes).first(count));
     std::vector<ImplPtr> next = {impl};
     const Move* move = std::get_if<Move>(&node->node);
     if (!move || move->copy) {
       if (!same_node(*node, *impl)) return Cost::infinite();
-      next = parts(*impl);
+      next = searched_children(*impl);
       if (next.size() != count) return Cost::infinite();
     }
     Cost sum = c.cost.base;

@@ -58,11 +58,7 @@ class Explainer {
     Candidate second;
     auto each = [&](const Candidate& c) {
       if (c.decision == winner.decision) return;
-      if (!has_room(c, limits)) return;
-      const Limits inner = inside(c, limits);
-      Cost cost = c.cost.base;
-      for (int i = 0; i < c.cost.children; ++i)
-        cost = cost + c.cost.weight[i] * solver_.solve(c.child[i], inner).cost;
+      const Cost cost = solver_.price(c, limits);
       if (cost < best) {
         best = cost;
         second = c;

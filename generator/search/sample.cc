@@ -122,12 +122,7 @@ class Drawing {
   // The logarithm of the cost, and Gumbel noise: the greatest of them is candidate i with a
   // probability proportional to cost ^ (-1 / temperature).
   double attraction(const Candidate& c, const Limits& limits, int depth) {
-    if (!has_room(c, limits)) return -1e300;
-    Cost cost = c.cost.base;
-    for (int i = 0; i < c.cost.children && cost.finite(); ++i) {
-      const Cost child = field_.solver.solve(c.child[i], inside(c, limits)).cost;
-      cost = child.finite() ? cost + c.cost.weight[i] * child : Cost::infinite();
-    }
+    const Cost cost = field_.solver.price(c, limits);
     if (!cost.finite()) return -1e300;
     const Decision& d = c.decision;
     std::uint64_t bits = mix(seed_, static_cast<std::uint64_t>(depth));

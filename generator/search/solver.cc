@@ -138,6 +138,13 @@ void Solver::help(const Spec& spec, const Limits& limits, int worker, int worker
   if (!self.stopped()) done_ = true;
 }
 
+Cost Solver::price(const Candidate& c, const Limits& limits) {
+  done_ = false;
+  Worker worker(*this, 0, 1);
+  Limits box, peak;
+  return worker.price(c, limits, Cost::infinite(), box, peak);
+}
+
 ImplPtr Solver::extract(const Spec& spec, const Limits& limits) {
   done_ = false;
   Worker worker(*this, 0, 1);

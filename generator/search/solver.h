@@ -57,6 +57,10 @@ class Solver {
   // that is done: looks at candidates in another order and shares the memo.
   void help(const Spec& spec, const Limits& limits, int worker, int workers);
 
+  // The cost of the best program that begins with a candidate; infinite if there is none. Not while
+  // others help.
+  Cost price(const Candidate& c, const Limits& limits);
+
   // The program behind solve()'s answer, by a canonical walk: at every Spec the first candidate, in
   // the order of the rewrites, that attains the optimum. Depends on neither the history of the memo
   // nor the number of threads. Not while others help.

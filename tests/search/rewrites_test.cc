@@ -19,9 +19,7 @@ std::string proposals(const Space& space, const Spec& s, std::string_view rewrit
   while (rewrite_table()[row]->name != rewrite) ++row;
   auto each = [&](const Candidate& c) {
     if (c.decision.rewrite != row) return;
-    const std::vector<ImplPtr> holes(AffineCost::kMaxChildren, make_impl(Hole{s}));
-    const ImplPtr node = build(space, s, c.decision, std::span(holes).first(c.cost.children));
-    const std::string text = print(space.problem(), *node);
+    const std::string text = print(space.problem(), *build_open(space, s, c));
     out += text.substr(0, text.find('\n'));
     for (int i = 0; i < c.cost.children; ++i)
       out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));

@@ -48,5 +48,32 @@ TEST_CASE("more memory never makes a Spec dearer, and boxes tell the truth") {
   }
 }
 
+TEST_CASE("the cheapest candidate costs the optimum; an impossible child makes one impossible") {
+  const Machine machine = toy_machine();
+  i64 impossible = 0;
+  for (std::string_view text : kSpecs) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    for (const Family& f : families(k.computation, *find_isa("avx2")))
+      for (int threads : {1, 2})
+        for (const Limits& limits : {Limits::zero(), Limits{{512, 2048, 0}}}) {
+          Searcher search({&k.computation, &machine, f, threads});
+          CAPTURE(f.str(k.computation));
+          Cost least = Cost::infinite();
+          auto each = [&](const Candidate& c) {
+            least = std::min(least, search.solver.price(c, limits));
+          };
+          expand(search.space, search.root(), each);
+          CHECK(search.solver.solve(search.root(), limits).cost == least);
+          // A child whose time does not count, as the remainder of a parallel loop.
+          Candidate beside;
+          beside.add(search.root(), 0);
+          CHECK(search.solver.price(beside, limits).finite() == least.finite());
+          impossible += !least.finite();
+        }
+  }
+  CHECK(impossible > 0);
+}
+
 }  // namespace
 }  // namespace morello

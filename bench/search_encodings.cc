@@ -11,7 +11,7 @@
 #include "bench/encodings.h"
 #include "bench/memo_pictures.h"
 #include "search/freeze.h"
-#include "search/solver.h"
+#include "search/optimize.h"
 #include "spec/kernel_spec.h"
 
 namespace {
@@ -63,22 +63,14 @@ using Tables = std::map<std::string, Recorder>;  // by signature
 // asked.
 double solve(const KernelSpec& kernel, const Machine& machine, const Isa& isa, bool first_only,
              Tables& tables) {
-  std::vector<Problem> problems;
-  for (const Family& f : families(kernel.computation, isa))
-    problems.push_back({&kernel.computation, &machine, f, 1});
-  std::vector<std::pair<Cost, std::size_t>> order;
-  for (std::size_t i = 0; i < problems.size(); ++i)
-    order.push_back({Space(problems[i]).lower_bound(), i});
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   Cost best = Cost::infinite();
   double seconds = 0;
-  for (const auto& [bound, i] : order) {
+  for (const auto& [problem, bound] : by_bound(kernel.computation, machine, isa, 1)) {
     if (bound > best || (first_only && best.finite())) continue;
-    const Space space(problems[i]);
+    const Space space(problem);
     Solver solver(space, tables[space.signature()]);
     const auto start = std::chrono::steady_clock::now();
-    best = std::min(best, solver.solve(problems[i].root(), space.capacity()).cost);
+    best = std::min(best, solver.solve(problem.root(), space.capacity()).cost);
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   return seconds;

@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "search/optimize.h"
 #include "search/plain_memo.h"
-#include "search/solver.h"
 #include "spec/kernel_spec.h"
 
 namespace morello::bench {
@@ -45,16 +45,11 @@ struct Total {
 
 // All families whose bound can win, cheapest bound first, one after the other.
 Total search(const KernelSpec& k, const Machine& machine, const Isa& isa, const Kind& kind) {
-  std::vector<Space> spaces;
-  for (const Family& f : families(k.computation, isa))
-    spaces.emplace_back(Problem{&k.computation, &machine, f, 1});
-  std::stable_sort(spaces.begin(), spaces.end(), [](const Space& a, const Space& b) {
-    return a.lower_bound() < b.lower_bound();
-  });
   Total total;
   Cost best = Cost::infinite();
-  for (const Space& space : spaces) {
-    if (space.lower_bound() > best) break;
+  for (const auto& [problem, bound] : by_bound(k.computation, machine, isa, 1)) {
+    if (bound > best) break;
+    const Space space(problem);
     const double before = allocated(), start = cpu_seconds();
     const std::unique_ptr<Memo> memo = kind.make();
     Solver solver(space, *memo);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "search/count.h"
@@ -158,31 +159,28 @@ class Race {
   std::condition_variable left_;
 };
 
-std::vector<Task> make_tasks(const Computation& c, const Machine& machine, const Isa& isa,
-                             const SearchOptions& options) {
-  std::vector<Task> tasks;
-  for (const Family& f : families(c, isa))
-    for (int threads : {1, options.threads}) {
-      if (threads == 1 && !tasks.empty() && tasks.back().problem.threads == 1 &&
-          tasks.back().problem.family == f)
-        continue;
-      Task t;
-      t.problem = {&c, &machine, f, threads};
-      t.result = {f, threads, Space(t.problem).lower_bound()};
-      tasks.push_back(std::move(t));
-    }
-  // Cheapest bound first; the table's order decides among equals.
-  std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
-    return a.result.lower_bound < b.result.lower_bound;
-  });
-  return tasks;
-}
-
 }  // namespace
+
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
+                              int threads) {
+  std::vector<Bounded> out;
+  for (const Family& f : families(c, isa))
+    for (int t : std::set<int>{1, threads}) {
+      const Problem problem{&c, &machine, f, t};
+      out.push_back({problem, Space(problem).lower_bound()});
+    }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Bounded& a, const Bounded& b) { return a.bound < b.bound; });
+  return out;
+}
 
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options) {
-  std::vector<Task> tasks = make_tasks(c, machine, isa, options);
+  std::vector<Task> tasks;
+  for (Bounded& b : by_bound(c, machine, isa, options.threads)) {
+    const FamilyResult result{b.problem.family, b.problem.threads, b.bound};
+    tasks.push_back({std::move(b.problem), result, nullptr});
+  }
   Race race(tasks, options);
   race.run();
   if (race.undecided()) return StopReason::kBudget;

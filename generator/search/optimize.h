@@ -40,6 +40,16 @@ struct Optimum {
   std::vector<FamilyResult> families;  // in order of their bounds
 };
 
+// A family, serial or with threads, and what none of its programs can beat (Space::lower_bound).
+struct Bounded {
+  Problem problem;
+  Cost bound;
+};
+// All of them for a kernel that may use so many threads, cheapest bound first; the order of the
+// families decides among equals, serial first.
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
+                              int threads);
+
 enum class StopReason { kNoImplementation, kBudget };
 
 // The answer does not depend on options.jobs.

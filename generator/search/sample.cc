@@ -157,16 +157,8 @@ class Sampler {
  private:
   // Families within the range of the best one, cheapest first.
   void solve_families() {
-    std::vector<std::pair<Cost, Problem>> order;
-    for (const Family& f : families(c_, isa_))
-      for (int threads : std::set<int>{1, options_.threads}) {
-        const Problem p{&c_, &machine_, f, threads};
-        order.emplace_back(Space(p).lower_bound(), p);
-      }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
     Cost best = Cost::infinite();
-    for (const auto& [bound, problem] : order) {
+    for (const auto& [problem, bound] : by_bound(c_, machine_, isa_, options_.threads)) {
       if (best.finite() && bound.as_cycles() > options_.range * best.as_cycles()) break;
       auto field = std::make_unique<Field>(problem, options_.max_specs);
       if (!field->cost.finite()) continue;

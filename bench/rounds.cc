@@ -1,12 +1,22 @@
 #include "bench/rounds.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <ctime>
 
 namespace morello::bench {
 namespace {
+
+double seconds_by(clockid_t clock, const std::function<void()>& call) {
+  const auto now = [&] {
+    timespec t{};
+    clock_gettime(clock, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+  };
+  const double start = now();
+  call();
+  return now() - start;
+}
 
 double seconds_of_calls(const Task& task, long calls, bool cpu_time) {
   const auto all = [&] {
@@ -30,21 +40,14 @@ long calls_in_slot(const Task& task, const Rounds& how) {
 
 }  // namespace
 
-double seconds(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+double seconds(const std::function<void()>& call) { return seconds_by(CLOCK_MONOTONIC, call); }
 
 double cpu_seconds(const std::function<void()>& call) {
-  const auto now = [] {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-  };
-  const double start = now();
-  call();
-  return now() - start;
+  return seconds_by(CLOCK_THREAD_CPUTIME_ID, call);
+}
+
+double process_seconds(const std::function<void()>& call) {
+  return seconds_by(CLOCK_PROCESS_CPUTIME_ID, call);
 }
 
 double median(std::vector<double> values) {

@@ -40,7 +40,8 @@ double median(std::vector<double> values);
 
 // What `call` takes, in seconds, by the steady clock.
 double seconds(const std::function<void()>& call);
-// The same by the clock of the calling thread.
+// The same by the clock of the calling thread; and by that of all threads of the process.
 double cpu_seconds(const std::function<void()>& call);
+double process_seconds(const std::function<void()>& call);
 
 }  // namespace morello::bench

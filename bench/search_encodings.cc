@@ -5,11 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "bench/encodings.h"
 #include "bench/memo_pictures.h"
+#include "bench/rounds.h"
 #include "search/freeze.h"
 #include "search/optimize.h"
 #include "spec/kernel_spec.h"
@@ -64,34 +64,27 @@ using Tables = std::map<std::string, Recorder>;  // by signature
 double solve(const KernelSpec& kernel, const Machine& machine, const Isa& isa, bool first_only,
              Tables& tables) {
   Cost best = Cost::infinite();
-  double seconds = 0;
+  double spent = 0;
   for (const auto& [problem, bound] : by_bound(kernel.computation, machine, isa, 1)) {
     if (bound > best || (first_only && best.finite())) continue;
     const Space space(problem);
     Solver solver(space, tables[space.signature()]);
-    const auto start = std::chrono::steady_clock::now();
-    best = std::min(best, solver.solve(problem.root(), space.capacity()).cost);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    spent += seconds([&] {
+      best = std::min(best, solver.solve(space.problem().root(), space.capacity()).cost);
+    });
   }
-  return seconds;
+  return spent;
 }
 
 struct Totals {
   double bytes = 0, inserts = 0, finds = 0;  // seconds
 };
 
-template <typename F>
-double seconds_of(F&& f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // The least of three rounds: what disturbs only adds.
 template <typename F>
 double best_of(F&& f) {
   double best = 1e9;
-  for (int round = 0; round < 3; ++round) best = std::min(best, seconds_of(f));
+  for (int round = 0; round < 3; ++round) best = std::min(best, seconds(f));
   return best;
 }
 
@@ -152,7 +145,7 @@ Totals time_online(const Recorder& r, const char* name) {
 Totals time_saved(const Recorder& r) {
   Totals t;
   std::string bytes;
-  t.inserts = seconds_of([&] { bytes = freeze(r.map); });
+  t.inserts = seconds([&] { bytes = freeze(r.map); });
   Frozen s;
   check_same(Saved::open(std::as_bytes(std::span(bytes)), s.map), "the saved form");
   std::vector<std::tuple<Map::PageKey, Map::Point, Content>> live;

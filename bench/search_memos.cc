@@ -4,10 +4,10 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <memory>
 
+#include "bench/rounds.h"
 #include "search/optimize.h"
 #include "search/plain_memo.h"
 #include "spec/kernel_spec.h"
@@ -25,12 +25,6 @@ struct Kind {
   const char* name;
   std::function<std::unique_ptr<Memo>()> make;
 };
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 // Bytes that malloc has given out, with what it adds to every block.
 double allocated() {
@@ -50,11 +44,12 @@ Total search(const KernelSpec& k, const Machine& machine, const Isa& isa, const 
   for (const auto& [problem, bound] : by_bound(k.computation, machine, isa, 1)) {
     if (bound > best) break;
     const Space space(problem);
-    const double before = allocated(), start = cpu_seconds();
+    const double before = allocated();
     const std::unique_ptr<Memo> memo = kind.make();
     Solver solver(space, *memo);
-    const Cost cost = solver.solve(space.problem().root(), space.capacity()).cost;
-    total.seconds += cpu_seconds() - start;
+    Cost cost;
+    total.seconds += process_seconds(
+        [&] { cost = solver.solve(space.problem().root(), space.capacity()).cost; });
     total.bytes += allocated() - before;
     total.entries += static_cast<double>(memo->size().boxes);
     total.costs.push_back(cost);

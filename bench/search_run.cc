@@ -5,27 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <ctime>
 #include <optional>
 
+#include "bench/rounds.h"
 #include "search/count.h"
 #include "search/optimize.h"
 #include "search/stored_tables.h"
 
 namespace morello::bench {
 namespace {
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double wall_seconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 // All of Measured but the nest: what a pipe can carry as it is.
 struct Numbers {
@@ -39,16 +27,17 @@ Numbers search(const SearchRun& run, std::string& nest) {
   options.jobs = run.jobs;
   std::optional<MemoStore> store;
   std::optional<StoredTables> tables;
-  const double cpu = cpu_seconds(), wall = wall_seconds();
-  if (!run.tables.empty()) {
-    store.emplace(run.tables);
-    tables.emplace(*store, [](const std::string& note) { fmt::print(stderr, "{}\n", note); });
-    options.tables = &*tables;
-  }
-  const auto found = optimize(run.spec->computation, *run.machine, *run.isa, options);
+  std::variant<Optimum, StopReason> found;
+  const auto all = [&] {
+    if (!run.tables.empty()) {
+      store.emplace(run.tables);
+      tables.emplace(*store, [](const std::string& note) { fmt::print(stderr, "{}\n", note); });
+      options.tables = &*tables;
+    }
+    found = optimize(run.spec->computation, *run.machine, *run.isa, options);
+  };
   Numbers n{};
-  n.cpu = cpu_seconds() - cpu;
-  n.wall = wall_seconds() - wall;
+  n.wall = seconds([&] { n.cpu = process_seconds(all); });
   const Optimum* best = std::get_if<Optimum>(&found);
   if (best == nullptr) {
     fmt::print(stderr, "no implementation of {}\n", run.spec->str());

@@ -1,10 +1,10 @@
 // One search in a process of its own, and what it cost there.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "bench/rounds.h"
 #include "search/solver.h"
 #include "spec/kernel_spec.h"
 
@@ -35,8 +35,7 @@ Measured measure(const SearchRun& run);
 inline double median(const std::vector<Measured>& runs, double Measured::*field) {
   std::vector<double> values;
   for (const Measured& m : runs) values.push_back(m.*field);
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+  return median(std::move(values));
 }
 
 }  // namespace morello::bench

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <map>
 #include <mutex>
 
+#include "bench/rounds.h"
 #include "search/optimize.h"
 #include "spec/kernel_spec.h"
 
@@ -48,12 +48,6 @@ class KeptTables final : public Tables {
   std::map<std::string, std::unique_ptr<SpatialMemo>> kept_;
 };
 
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
 struct Total {
   double seconds = 0;
   i64 solved = 0;
@@ -70,10 +64,9 @@ void solve(const char* form, const Machine& machine, const Isa& isa, Tables* sha
       SearchOptions options;
       KeptTables own;
       options.tables = shared != nullptr ? shared : &own;
-      const double start = cpu_seconds();
-      const auto found = optimize(kernel->computation, machine, isa, options);
-      total.seconds += cpu_seconds() - start;
-      const Optimum& best = std::get<Optimum>(found);
+      Optimum best;
+      total.seconds += process_seconds(
+          [&] { best = std::get<Optimum>(optimize(kernel->computation, machine, isa, options)); });
       total.solved += best.stats.specs;
       total.answers += print(best.problem, *best.impl);
       total.size.specs += own.size().specs;

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
-
 #include "bench/rounds.h"
+#include "search/kept_tables.h"
 #include "search/optimize.h"
 #include "spec/kernel_spec.h"
 
@@ -18,35 +16,6 @@ constexpr int kWeights[][2] = {{4096, 4096},  {4096, 11008}, {11008, 4096}, {409
                                {2048, 16384}, {16384, 2048}, {5120, 13824}, {13824, 5120},
                                {4096, 1024},  {5120, 5120}};
 constexpr int kRows[] = {1, 7, 100, 512};
-
-// Tables stay in memory between searches.
-class KeptTables final : public Tables {
- public:
-  std::unique_ptr<SpatialMemo> open(const std::string& signature, int threads) override {
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<SpatialMemo> memo = std::move(kept_[signature]);
-    return memo ? std::move(memo) : std::make_unique<SpatialMemo>(threads);
-  }
-  void close(const std::string& signature, std::unique_ptr<SpatialMemo> memo) override {
-    const std::lock_guard lock(mutex_);
-    kept_[signature] = std::move(memo);
-  }
-  MemoSize size() const {
-    MemoSize sum;
-    for (const auto& [signature, memo] : kept_) {
-      const MemoSize s = memo->size();
-      sum.specs += s.specs;
-      sum.boxes += s.boxes;
-      sum.bytes += s.bytes;
-    }
-    return sum;
-  }
-  size_t tables() const { return kept_.size(); }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<SpatialMemo>> kept_;
-};
 
 struct Total {
   double seconds = 0;
@@ -69,9 +38,7 @@ void solve(const char* form, const Machine& machine, const Isa& isa, Tables* sha
           [&] { best = std::get<Optimum>(optimize(kernel->computation, machine, isa, options)); });
       total.solved += best.stats.specs;
       total.answers += print(best.problem, *best.impl);
-      total.size.specs += own.size().specs;
-      total.size.boxes += own.size().boxes;
-      total.size.bytes += own.size().bytes;
+      total.size += own.size();
     }
 }
 

@@ -48,6 +48,11 @@ struct MemoSize {
   i64 specs = 0;
   i64 boxes = 0;
   i64 bytes = 0;  // as allocated
+  void operator+=(const MemoSize& o) {
+    specs += o.specs;
+    boxes += o.boxes;
+    bytes += o.bytes;
+  }
 };
 
 class Memo {

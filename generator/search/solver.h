@@ -19,9 +19,7 @@ struct SearchStats {
     specs += o.specs;
     candidates += o.candidates;
     memo_hits += o.memo_hits;
-    memo.specs += o.memo.specs;
-    memo.boxes += o.memo.boxes;
-    memo.bytes += o.memo.bytes;
+    memo += o.memo;
   }
 };
 

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <random>
 
+#include "search/kept_tables.h"
 #include "search/store_fixture.h"
 #include "search/stored_tables.h"
 #include "toy.h"
@@ -11,26 +10,6 @@ namespace morello {
 namespace {
 
 constexpr int kMostJobs = 7;
-
-// Tables in memory, as a process keeps them between its searches.
-class MemoryTables final : public Tables {
- public:
-  std::unique_ptr<SpatialMemo> open(const std::string& signature, int) override {
-    std::lock_guard lock(mutex_);
-    std::unique_ptr<SpatialMemo> memo = std::move(tables_[signature]);
-    warm += memo != nullptr;
-    return memo ? std::move(memo) : std::make_unique<SpatialMemo>(kMostJobs);
-  }
-  void close(const std::string& signature, std::unique_ptr<SpatialMemo> memo) override {
-    std::lock_guard lock(mutex_);
-    tables_[signature] = std::move(memo);
-  }
-  int warm = 0;  // searches that began with a table
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<SpatialMemo>> tables_;
-};
 
 // All of an answer that is promised.
 std::string answer(const KernelSpec& k, const Machine& machine, const SearchOptions& options) {
@@ -88,7 +67,7 @@ TEST_CASE("the answer does not depend on what was searched before, nor on how") 
   }
   const Scratch d;
   MemoStore store(d.path());
-  MemoryTables memory;
+  KeptTables memory(kMostJobs);
   StoredTables stored(store, [](const std::string& note) { FAIL(note); });
   struct Turn {
     size_t kernel;

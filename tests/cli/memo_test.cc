@@ -13,17 +13,13 @@
 
 #include "cli/files.h"
 #include "cli/process.h"
-
-#ifdef MORELLO_LONG
-static constexpr int kLonger = 10;
-#else
-static constexpr int kLonger = 1;
-#endif
+#include "long.h"
 
 namespace morello {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr int kLonger = kLong ? 10 : 1;
 
 constexpr const char* kKernels =
     "one(a: f32[24,32], b: f32[32,48] packed): f32 = matmul(a, b)\n"

@@ -13,18 +13,14 @@
 #include <random>
 #include <thread>
 
+#include "long.h"
 #include "search/store_fixture.h"
-
-#ifdef MORELLO_LONG
-static constexpr int kLonger = 20;
-#else
-static constexpr int kLonger = 1;
-#endif
 
 namespace morello {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr int kLonger = kLong ? 20 : 1;
 
 std::string random_text(size_t bytes, unsigned seed) {
   std::mt19937_64 random(seed);

@@ -3,17 +3,14 @@
 
 #include <random>
 
+#include "long.h"
 #include "search/store_fixture.h"
 #include "toy.h"
 
-#ifdef MORELLO_LONG
-static constexpr int kKernels = 2000;
-#else
-static constexpr int kKernels = 40;
-#endif
-
 namespace morello {
 namespace {
+
+constexpr int kKernels = kLong ? 2000 : 40;
 
 // Shapes that share factors, so that sub-problems meet.
 std::string random_kernel(std::mt19937& random) {

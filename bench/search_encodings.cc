@@ -8,6 +8,7 @@
 #include <map>
 
 #include "bench/encodings.h"
+#include "bench/layers.h"
 #include "bench/memo_pictures.h"
 #include "bench/rounds.h"
 #include "search/freeze.h"
@@ -221,11 +222,6 @@ constexpr Single kSingles[] = {
     {"f32_512x2048x2048", "(a: f32[512,2048], b: f32[2048,2048]): f32 = matmul(a, b)"},
     {"f32_100x300x77", "(a: f32[100,300], b: f32[300,77]): f32 = matmul(a, b)"},
 };
-// Weights of language models (k, n), each with 1, 7, 100 and 512 rows.
-constexpr int kWeights[][2] = {{4096, 4096},  {4096, 11008}, {11008, 4096}, {4096, 14336},
-                               {14336, 4096}, {2048, 2048},  {2048, 8192},  {8192, 2048},
-                               {2048, 16384}, {16384, 2048}, {5120, 13824}, {13824, 5120},
-                               {4096, 1024},  {5120, 5120}};
 
 int run(const std::string& machine_name, const std::string& only, const std::string& svg) {
   const Result<Machine> machine = load_machine(machine_name);
@@ -248,7 +244,7 @@ int run(const std::string& machine_name, const std::string& only, const std::str
   Tables tables;
   double seconds = 0;
   for (const auto& [k, n] : kWeights)
-    for (int m : {1, 7, 100, 512}) {
+    for (int m : kRows) {
       const Result<KernelSpec> kernel = parse_spec(
           fmt::format("(a: f32[{},{}], b: f32[{},{}] packed): f32 = matmul(a, b)", m, k, k, n));
       seconds += solve(*kernel, *machine, isa, true, tables);

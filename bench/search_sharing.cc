@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/layers.h"
 #include "bench/rounds.h"
 #include "search/kept_tables.h"
 #include "search/optimize.h"
@@ -9,13 +10,6 @@
 
 namespace morello::bench {
 namespace {
-
-// Weights (k, n), each with every number of rows.
-constexpr int kWeights[][2] = {{4096, 4096},  {4096, 11008}, {11008, 4096}, {4096, 14336},
-                               {14336, 4096}, {2048, 2048},  {2048, 8192},  {8192, 2048},
-                               {2048, 16384}, {16384, 2048}, {5120, 13824}, {13824, 5120},
-                               {4096, 1024},  {5120, 5120}};
-constexpr int kRows[] = {1, 7, 100, 512};
 
 struct Total {
   double seconds = 0;

@@ -38,14 +38,6 @@ std::string random_kernel(std::mt19937& random) {
   }
 }
 
-std::string answer(const KernelSpec& k, const Machine& machine, const Isa& isa,
-                   const SearchOptions& options, i64* specs = nullptr) {
-  const Optimum o = found(optimize(k.computation, machine, isa, options));
-  if (specs) *specs += o.stats.specs;
-  return fmt::format("{} {} threads {}\n{}", o.cost.value(), o.problem.family.str(k.computation),
-                     o.problem.threads, print(o.problem, *o.impl));
-}
-
 TEST_CASE("answers with tables of other kernels are those without") {
   const Scratch d;
   std::mt19937 random(21);

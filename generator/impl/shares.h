@@ -24,6 +24,8 @@ struct Shares {
   i64 tasks = 1;       // of the addition; one needs no region
   i64 task_elements = 0;
 };
+// The nearest place from L2 on that so many threads share: where one finds what another has summed.
+Level shared_level(const Machine& machine, int threads);
 Shares shares_of(const Problem& p, const Spec& spec, const Loop& loop);
 
 }  // namespace morello

@@ -434,8 +434,7 @@ Cost Space::add_shares(const Spec& s, const Loop& loop) const {
   const i64 line = machine().levels[kL1].line;
   const int out = computation().inputs();
   const i64 size = bytes(problem_.place_dtype(out, s.place[out].packed));
-  Level from = std::max(s.place[out].level, kL2);
-  while (from < kMemory && machine().levels[from].shared_by < problem_.threads) ++from;
+  const Level from = std::max(s.place[out].level, shared_level(machine(), problem_.threads));
   Region part;
   part.line_bytes = static_cast<int>(line);
   part.row_bytes = shares.task_elements * size;

@@ -85,7 +85,8 @@ class Coordinates {
 
 // The farthest level that a move within this Spec can still go to.
 Level nearest_of(const Key& key);
-// What a key says, for people: "m=96 n=2^4*3 ... a@L2 ...".
+// What a key says, for people, extents first and then places: "96 48 512 L2 L1 packed L2 acc
+// nearest L1".
 std::string describe(const Key& key, int dims, int operands);
 
 }  // namespace morello

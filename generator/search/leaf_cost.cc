@@ -176,8 +176,8 @@ Cost Space::least_compute() const {
     i64 stores = 1;
     for (int d = 0; d < dims(); ++d)
       if (!c.dims[d].reduction) stores *= d == family().lane ? ceil_div(tile[d], k.lanes) : tile[d];
-    sum = sum + count * Cost::milli(work_millicycles(leaf_work(tile)) + least_edges(stores) +
-                                    kCallMilli);
+    sum = sum +
+          count * Cost::milli(work_millicycles(leaf_work(tile)) + least_edges(stores) + kCallMilli);
   }
   return sum;
 }

@@ -1,5 +1,5 @@
-// Pruning: what the search may leave out. README.md proves that no cost changes, but for `monotone`,
-// which leaves programs out; tests and benchmarks switch each off.
+// Pruning: what the search may leave out. README.md proves that no cost changes, but for
+// `monotone`, which leaves programs out; tests and benchmarks switch each off.
 #pragma once
 
 namespace morello {

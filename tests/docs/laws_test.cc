@@ -38,8 +38,7 @@ struct Tally {
 };
 
 // Every Spec below this one.
-void check_below(const Space& space, const Spec& spec,
-                 std::set<std::string>& seen, Tally& tally) {
+void check_below(const Space& space, const Spec& spec, std::set<std::string>& seen, Tally& tally) {
   if (!seen.insert(str(spec, space.computation())).second) return;
   std::vector<Candidate> all;
   auto keep = [&](const Candidate& c) { all.push_back(c); };

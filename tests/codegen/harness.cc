@@ -74,8 +74,7 @@ std::string compile(const Compiler& compiler, const std::string& source, const s
   return command + "\n" + read_file(binary + ".log").substr(0, 3000);
 }
 
-// Raw bytes of values in a dtype and back.
-static std::string encode(Dtype t, const Values& values) {
+std::string encode(Dtype t, const Values& values) {
   std::string out;
   auto put = [&](auto v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); };
   for (double v : values) {

@@ -28,6 +28,8 @@ struct Compiler {
 bool cpu_has_avx2();
 // A fresh directory below the build tree.
 std::string work_directory(const std::string& name);
+// Raw bytes of values in a dtype.
+std::string encode(Dtype t, const std::vector<double>& values);
 void write_file(const std::string& path, const std::string& text);
 
 // Compiles with all warnings as errors; "" or what the compiler said.

@@ -1,0 +1,36 @@
+// Boxes: the elements of a tile, cut into parts in which places on both sides of a copy are affine.
+//
+// A dim with packed digits n/96, n/8%12, n%8 and extent 700 is cut into the pieces 7 x 12 x 8,
+// 3 x 8 and 4 of elements, 4 and 8 x 8 of padding; a box takes one piece of every dim. No code
+// compares an index with an extent.
+#pragma once
+
+#include "impl/address.h"
+
+namespace morello {
+
+struct BoxDigit {
+  i64 count = 1;
+  i64 packed = 0;  // strides
+  i64 other = 0;
+  bool operator==(const BoxDigit&) const = default;
+};
+
+struct Box {
+  std::vector<BoxDigit> digits;  // by stride in the packed buffer, largest first; joined
+  i64 packed = 0;                // where it begins
+  i64 other = 0;
+  bool operator==(const Box&) const = default;
+};
+
+// All elements of a tile.
+std::vector<Box> element_boxes(const AddressMap& packed, const AddressMap& other,
+                               const Extents& extent);
+
+// Places in the packed buffer of a tile that are no elements: the end of ragged blocks.
+std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent);
+
+// All places, padding included.
+Box whole_box(const AddressMap& map, const Extents& extent);
+
+}  // namespace morello

@@ -1,0 +1,244 @@
+// Copies between a packed buffer and another place, against the offsets of the two address maps.
+#include "codegen/pack.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <random>
+
+#include "codegen/copy_box.h"
+#include "driver.h"
+#include "harness.h"
+
+namespace morello {
+namespace {
+
+using Values = std::vector<double>;
+
+// Dims of the tiles.
+constexpr int N = 0, K = 1, B = 2;
+
+struct Order {
+  const char* name;
+  std::vector<Digit> packed, other;
+};
+const Order kOrders[] = {
+    {"plain, alike", {{N, 1, 0}, {K, 1, 0}}, {{N, 1, 0}, {K, 1, 0}}},
+    {"plain, transposed", {{N, 1, 0}, {K, 1, 0}}, {{K, 1, 0}, {N, 1, 0}}},
+    {"panels of 6, transposing", {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {K, 1, 0}}},
+    {"panels of 24 lanes", {{N, 24, 0}, {K, 1, 0}, {N, 8, 3}, {N, 1, 8}}, {{K, 1, 0}, {N, 1, 0}}},
+    {"panels of 16 lanes, transposing",
+     {{N, 16, 0}, {K, 1, 0}, {N, 8, 2}, {N, 1, 8}},
+     {{N, 1, 0}, {K, 1, 0}}},
+    {"even and odd registers",
+     {{N, 32, 0}, {K, 1, 0}, {N, 16, 2}, {N, 1, 8}, {N, 8, 2}},
+     {{K, 1, 0}, {N, 1, 0}}},
+    {"even and odd registers, transposing",
+     {{N, 16, 0}, {K, 1, 0}, {N, 1, 8}, {N, 8, 2}},
+     {{N, 1, 0}, {K, 1, 0}}},
+    {"pairs", {{N, 16, 0}, {K, 2, 0}, {N, 8, 2}, {N, 1, 8}, {K, 1, 2}}, {{K, 1, 0}, {N, 1, 0}}},
+    {"pairs, transposing", {{N, 6, 0}, {K, 2, 0}, {N, 1, 6}, {K, 1, 2}}, {{N, 1, 0}, {K, 1, 0}}},
+    {"quads, transposing", {{N, 8, 0}, {K, 4, 0}, {N, 1, 8}, {K, 1, 4}}, {{N, 1, 0}, {K, 1, 0}}},
+    {"two streams", {{N, 8, 2}, {N, 16, 0}, {K, 1, 0}, {N, 1, 8}}, {{K, 1, 0}, {N, 1, 0}}},
+    {"lanes along the reduction",
+     {{N, 3, 0}, {K, 16, 0}, {N, 1, 3}, {K, 1, 16}},
+     {{N, 1, 0}, {K, 1, 0}}},
+    {"blocks on the other side too",
+     {{N, 8, 0}, {K, 1, 0}, {N, 1, 8}},
+     {{N, 32, 0}, {K, 1, 0}, {N, 1, 32}}},
+    {"blocks that cross",
+     {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}},
+     {{K, 4, 0}, {N, 4, 0}, {K, 1, 4}, {N, 1, 4}}},
+    {"three dims", {{B, 1, 0}, {N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {B, 1, 0}, {K, 1, 0}}},
+};
+
+Extents extents(i64 n, i64 k, i64 b = 1) {
+  Extents e;
+  e.fill(1);
+  e[N] = n;
+  e[K] = k;
+  e[B] = b;
+  return e;
+}
+// The first is ragged in every dim, with more than a panel; the second is below a panel.
+const Extents kExtents[] = {extents(37, 19, 2), extents(3, 9), extents(1, 1), extents(48, 32),
+                            extents(100, 65, 2)};
+
+// {other, packed}: of every size, then those that convert.
+constexpr std::pair<Dtype, Dtype> kTypes[] = {
+    {Dtype::f32, Dtype::f32}, {Dtype::bf16, Dtype::bf16}, {Dtype::f16, Dtype::f16},
+    {Dtype::i32, Dtype::i32}, {Dtype::i16, Dtype::i16},   {Dtype::u8, Dtype::u8},
+    {Dtype::i8, Dtype::i8},   {Dtype::bf16, Dtype::f32},  {Dtype::f16, Dtype::f32},
+    {Dtype::u8, Dtype::i16},  {Dtype::i8, Dtype::i16},    {Dtype::i8, Dtype::f32},
+};
+bool stores(Dtype t) { return is_float(t) || t == Dtype::i32; }
+
+// The other place is part of a larger tensor.
+PackJob job_of(const Order& o, const Extents& tile, std::pair<Dtype, Dtype> types, bool in) {
+  const Extents tensor = extents(tile[N] + 5, tile[K] + 3, tile[B] + 1);
+  return {.packed = PackedOrder{o.packed}.address(tile),
+          .other = PackedOrder{o.other}.address(tensor),
+          .packed_type = types.second,
+          .other_type = types.first,
+          .extent = tile,
+          .into_packed = in};
+}
+
+void each_index(const Extents& e, auto visit) {
+  Extents x{};
+  for (x[N] = 0; x[N] < e[N]; ++x[N])
+    for (x[K] = 0; x[K] < e[K]; ++x[K])
+      for (x[B] = 0; x[B] < e[B]; ++x[B]) visit(x);
+}
+
+void each_place(const Box& box, size_t digit, i64 packed, i64 other, auto visit) {
+  if (digit == box.digits.size()) return visit(packed, other);
+  const BoxDigit& d = box.digits[digit];
+  for (i64 i = 0; i < d.count; ++i)
+    each_place(box, digit + 1, packed + i * d.packed, other + i * d.other, visit);
+}
+
+// What is at every place of the packed buffer: where it is on the other side, or padding.
+constexpr i64 kPadding = -1, kNothing = -2;
+
+TEST_CASE("boxes: every element and all padding, once") {
+  for (const Order& o : kOrders)
+    for (i64 n : {1, 2, 5, 6, 7, 8, 15, 16, 17, 24, 31, 40, 50, 96, 100})
+      for (i64 k : {1, 2, 3, 4, 9, 16, 33}) {
+        CAPTURE(o.name);
+        CAPTURE(n);
+        CAPTURE(k);
+        const PackJob job = job_of(o, extents(n, k, 2), kTypes[0], true);
+        std::vector<i64> want(static_cast<size_t>(job.packed.elements), kPadding);
+        std::vector<i64> got(want.size(), kNothing);
+        each_index(job.extent, [&](const Extents& x) {
+          want[static_cast<size_t>(job.packed.offset(x))] = job.other.offset(x);
+        });
+        bool once = true;
+        auto put = [&](i64 place, i64 value) {
+          i64& there = got.at(static_cast<size_t>(place));
+          once &= there == kNothing;
+          there = value;
+        };
+        for (const Box& b : element_boxes(job.packed, job.other, job.extent))
+          each_place(b, 0, b.packed, b.other, put);
+        for (const Box& b : padding_boxes(job.packed, job.extent))
+          each_place(b, 0, b.packed, 0, [&](i64 place, i64) { put(place, kPadding); });
+        CHECK(once);
+        CHECK(got == want);
+      }
+}
+
+TEST_CASE("boxes: digits that are adjacent on both sides are one run") {
+  const PackJob job = job_of(kOrders[3], extents(100, 7), kTypes[0], true);
+  // 4 panels x 7 x 24; 4 elements more, beside them 4 and 16 of padding.
+  CHECK(element_boxes(job.packed, job.other, job.extent) ==
+        std::vector<Box>{{{{4, 168, 24}, {7, 24, 105}, {24, 1, 1}}, 0, 0},
+                         {{{7, 24, 105}, {4, 1, 1}}, 672, 96}});
+  CHECK(padding_boxes(job.packed, job.extent) ==
+        std::vector<Box>{{{{7, 24, 0}, {16, 1, 0}}, 680, 0}, {{{7, 24, 0}, {4, 1, 0}}, 676, 0}});
+  CHECK(whole_box(job.packed, job.extent) == Box{{{840, 1, 0}}, 0, 0});
+}
+
+struct Copy {
+  std::string name;
+  PackJob job;
+};
+std::vector<Copy> copies() {
+  std::vector<Copy> all;
+  size_t turn = 0;
+  for (const Order& o : kOrders)
+    for (const Extents& e : kExtents) {
+      ++turn;
+      for (size_t t = 0; t < std::size(kTypes); ++t) {
+        // All types where panels are partial, in turn elsewhere.
+        if (e != kExtents[0] && t != turn % std::size(kTypes)) continue;
+        for (bool in : {true, false})
+          if (in || stores(kTypes[t].first) || kTypes[t].first == kTypes[t].second)
+            all.push_back(
+                {fmt::format("{}: {} x {} x {}, {} and {}{}", o.name, e[N], e[K], e[B],
+                             name(kTypes[t].first), name(kTypes[t].second), in ? "" : ", back"),
+                 job_of(o, e, kTypes[t], in)});
+      }
+    }
+  return all;
+}
+
+std::string source(const Isa& isa, const std::vector<Copy>& all) {
+  Functions functions;
+  std::string calls;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const PackJob& job = all[i].job;
+    calls += fmt::format(
+        "extern \"C\" void copy_{0}(const void* src, void* dst);\n"
+        "extern \"C\" MORELLO_TARGET void copy_{0}(const void* src, void* dst) {{\n"
+        "  {1}(static_cast<const {2}*>(src), static_cast<{3}*>(dst));\n}}\n",
+        i, pack_function(functions, isa, job),
+        c_type(job.into_packed ? job.other_type : job.packed_type),
+        c_type(job.into_packed ? job.packed_type : job.other_type));
+  }
+  std::string text = "#include <cstddef>\n#include <cstdint>\n";
+  if (!isa.include.empty()) text += fmt::format("#include {}\n", isa.include);
+  text += "#define MORELLO_UNUSED __attribute__((unused))\n#define MORELLO_TARGET";
+  if (!isa.attribute.empty())
+    text += fmt::format(" __attribute__((target(\"{}\")))", isa.attribute);
+  return text + "\nnamespace {\n" + std::string(isa.prelude) + functions.text() + "}\n" + calls;
+}
+
+// Bytes that the copy leaves in a destination that was 0xff.
+std::string expected(const PackJob& job, const Values& values) {
+  const AddressMap& to = job.into_packed ? job.packed : job.other;
+  const AddressMap& from = job.into_packed ? job.other : job.packed;
+  const Dtype type = job.into_packed ? job.packed_type : job.other_type;
+  const size_t size = static_cast<size_t>(bytes(type));
+  std::string out(static_cast<size_t>(to.elements) * size, job.into_packed ? '\0' : '\xff');
+  each_index(job.extent, [&](const Extents& x) {
+    const std::string element = test::encode(type, {values[static_cast<size_t>(from.offset(x))]});
+    out.replace(static_cast<size_t>(to.offset(x)) * size, size, element);
+  });
+  return out;
+}
+
+std::string run(void (*copy)(const void*, void*), const PackJob& job, bool at_end) {
+  const AddressMap& from = job.into_packed ? job.other : job.packed;
+  std::mt19937 random(7);
+  Values values;
+  for (i64 i = 0; i < from.elements; ++i) values.push_back(static_cast<double>(random() % 120));
+  const std::string in = test::encode(job.into_packed ? job.other_type : job.packed_type, values);
+  const std::string want = expected(job, values);
+  const Guarded src(in.size(), at_end), dst(want.size(), at_end);
+  std::memcpy(src.as<void>(), in.data(), in.size());
+  copy(src.as<const void>(), dst.as<void>());
+  dst.check("copy");
+  return std::memcmp(dst.as<void>(), want.data(), want.size()) == 0 ? "" : "differs";
+}
+
+void test_copies(const Isa& isa, const test::Compiler& compiler, const std::string& name) {
+  CAPTURE(name);
+  const std::vector<Copy> all = copies();
+  const std::string base = test::work_directory(name) + "/copies";
+  test::write_file(base + ".cc", source(isa, all));
+  REQUIRE(test::compile(compiler, base + ".cc", base + ".so") == "");
+  if (!isa.runs_here()) return;
+  void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  for (size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].name);
+    void* symbol = dlsym(library, fmt::format("copy_{}", i).c_str());
+    REQUIRE(symbol != nullptr);
+    for (bool at_end : {false, true})
+      CHECK(run(reinterpret_cast<void (*)(const void*, void*)>(symbol), all[i].job, at_end) == "");
+  }
+  dlclose(library);
+}
+
+TEST_CASE("copies of every type, order and raggedness") {
+  const std::string flags = "-std=c++17 -O1 -shared -fPIC";
+  for (const Isa* isa : isa_table())
+    test_copies(*isa, {MORELLO_TEST_CXX, flags}, "copies_" + std::string(isa->name));
+  if (*MORELLO_TEST_CLANG != '\0')
+    test_copies(*isa_table()[0], {MORELLO_TEST_CLANG, flags}, "copies_clang");
+}
+
+}  // namespace
+}  // namespace morello

@@ -389,10 +389,22 @@ std::string Family::str(const Computation& c) const {
   return out + fmt::format(" {}={}", c.output().name, store->name);
 }
 
+// Whether scalar code has nothing on a family: without a reduction compilers make vectors of it by
+// themselves (GCC 12 and Clang 14 at -O2: the same time), and no operand need be copied for it.
+static bool replaces_scalar(const Family& f, const Computation& c) {
+  if (f.lane < 0 || c.combine != Combine::kNone) return false;
+  if (c.dims[f.lane].extent < f.kernel->lanes) return false;
+  for (int o = 0; o < c.inputs(); ++o)
+    if (!loads_given(f, c, o)) return false;
+  return given_address(c, c.inputs()).unit_stride(f.lane) == 1;
+}
+
 std::vector<Family> families(const Computation& c, const Isa& isa) {
   std::vector<Family> out;
   for (std::span<const Kernel> rows : isa.kernels)
     for (const Kernel& k : rows) Builder{c, isa, k, out}.run();
+  if (std::any_of(out.begin(), out.end(), [&](const Family& f) { return replaces_scalar(f, c); }))
+    std::erase_if(out, [](const Family& f) { return f.kernel->lanes == 1; });
   return out;
 }
 

@@ -32,6 +32,9 @@ constexpr i64 kPagesAtHand = 64;
 constexpr i64 kPageMilli = 4000;
 // Percent of the latency of a stream's first line that does not overlap with what was before.
 constexpr i64 kSeenLatency = 15;
+// Per mille of it for every row that a loop comes to anew: its page is another one, and no
+// prefetcher follows it yet.
+constexpr i64 kRowLatency = 25;
 // Copying, in millicycles an element: a run of vectors (three operations each); a shuffle within a
 // run; a transposition. And a call.
 constexpr i64 kRunMilli = 1500;
@@ -81,6 +84,12 @@ i64 Region::footprint(Level l) const {
   const i64 places = kPage / line_bytes >> spread_of(row_stride, line_bytes);
   if (rows <= places) return bytes;
   return bytes * kPage / std::min(kPage, places * (lines / rows) * line_bytes);
+}
+
+i64 Region::pages() const {
+  if (row_stride < line_bytes) return 1;
+  const auto lines = static_cast<std::uint64_t>(row_stride / line_bytes);
+  return rows * std::min(kPage, static_cast<i64>(std::bit_floor(lines)) * line_bytes) / kPage;
 }
 
 Space::Space(const Problem& problem, const Pruning& pruning)
@@ -288,6 +297,22 @@ Region Space::region(const Spec& s, int operand) const {
   return r;
 }
 
+// Of the rows of a region, those that a leaf reaches one after the other.
+i64 Space::rows_along_reduction(const Spec& s, int operand) const {
+  i64 run = 1, rows = 1;
+  bool whole = true;  // so far one row
+  for (const AddressTerm& g : given_[operand]) {
+    const i64 e = s.extent[g.dim];
+    if (e == 1) continue;
+    whole &= g.stride == run;
+    if (whole)
+      run *= e;
+    else if (computation().dims[g.dim].reduction)
+      rows *= e;
+  }
+  return rows;
+}
+
 i64 Space::line_millicycles(Level l, bool prefetched) const {
   const LevelDesc& d = machine().levels[l];
   const i64 alone = prefetched ? d.prefetched_millicycles : d.line_millicycles;
@@ -298,12 +323,7 @@ i64 Space::line_millicycles(Level l, bool prefetched) const {
 Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
   if (from <= kL1) return Cost();
   i64 total = r.lines * line_millicycles(from, prefetched);
-  if (r.row_stride >= r.line_bytes) {
-    const auto lines = static_cast<std::uint64_t>(r.row_stride / r.line_bytes);
-    const i64 step = std::min(kPage, static_cast<i64>(std::bit_floor(lines)) * r.line_bytes);
-    const i64 pages = r.rows * step / kPage;
-    if (pages > kPagesAtHand) total += pages * kPageMilli;
-  }
+  if (const i64 pages = r.pages(); pages > kPagesAtHand) total += pages * kPageMilli;
   return Cost::milli(total);
 }
 
@@ -316,9 +336,41 @@ Cost Space::stream(const Region& r, Level from, i64 distance) const {
   return Cost::milli(r.lines * alone - covered * saved);
 }
 
-Cost Space::latency(Level from) const {
-  return from <= kL1 ? Cost()
-                     : Cost::milli(machine().levels[from].latency_millicycles * kSeenLatency / 100);
+// Whether the next part of an operand begins where the last one ended: it is one row, or its rows
+// go on and are few enough to be remembered. Packed panels hold all of the reduction one after the
+// other, so a step along it goes on; whether one to the next panel does depends on how much of it
+// was used.
+bool Space::continues(const Spec& s, int operand, int dim, i64 tile) const {
+  if (!touches_[operand][dim]) return false;
+  if (s.place[operand].packed) {
+    const i64 reduction = computation().dims[dim].reduction;
+    for (int d = 0; d < dims(); ++d)
+      if (touches_[operand][d] && d != dim && s.extent[d] > (reduction ? family().quantum[d] : 1))
+        return false;
+    return true;
+  }
+  const Region whole = region(s, operand);
+  const Region part = this->part(s, operand, dim, tile);
+  if (part.rows == 1 && whole.rows == 1) return true;
+  return whole.rows == part.rows && part.pages() <= kPagesAtHand;
+}
+
+Region Space::part(const Spec& s, int operand, int dim, i64 tile) const {
+  Spec part = s;
+  part.extent[dim] = std::min(tile, s.extent[dim]);
+  return region(part, operand);
+}
+
+Cost Space::step(const Spec& s, int dim, i64 tile) const {
+  i64 total = 0;
+  for (int o = 0; o < operands(); ++o) {
+    const Level from = s.place[o].level;
+    if (from <= kL1 || continues(s, o, dim, tile)) continue;
+    i64 seen = kSeenLatency * 10;
+    if (!s.place[o].packed) seen += kRowLatency * part(s, o, dim, tile).rows;
+    total += machine().levels[from].latency_millicycles * seen / 1000;
+  }
+  return Cost::milli(total);
 }
 
 bool Space::leaf_covers(const Spec& s) const {
@@ -396,24 +448,30 @@ Cost Space::revisits(const Spec& s, int operand) const {
   const Level from = s.place[operand].level;
   if (from <= kL1 || s.place[operand].packed || operand == computation().inputs()) return Cost();
   Region column = region(s, operand);
-  if (column.rows < 2) return Cost();
-  const i64 rows = column.rows;
+  const i64 size = bytes(computation().operands[operand].dtype);
+  i64 lines = 1;  // of all columns that are a line wide
   int unit = -1;
   column.rows = 1;
-  for (const AddressTerm& g : given_[operand])
-    if (g.stride == 1)
+  column.row_stride = 0;
+  for (const AddressTerm& g : given_[operand]) {
+    if (g.stride == 1) {
       unit = g.dim;
-    else if (computation().dims[g.dim].reduction)
-      column.rows *= s.extent[g.dim];
-  if (unit < 0 || computation().dims[unit].reduction) return Cost();
+      continue;
+    }
+    lines *= s.extent[g.dim];
+    if (!computation().dims[g.dim].reduction || s.extent[g.dim] == 1) continue;
+    if (column.rows == 1) column.row_stride = g.stride * size;
+    column.rows *= s.extent[g.dim];
+  }
+  if (unit < 0 || computation().dims[unit].reduction || column.rows == 1) return Cost();
   const i64 width = s.extent[unit];
   const i64 panel = std::min(family().quantum[unit], width);
-  if (panel * bytes(computation().operands[operand].dtype) >= column.line_bytes) return Cost();
+  if (panel * size >= column.line_bytes) return Cost();
   column.row_bytes = column.line_bytes;
   column.lines = column.rows;
   if (column.footprint(kL1) <= machine().levels[kL1].bytes) return Cost();
   const bool in_l2 = from == kL2 || column.footprint(kL2) <= capacity().at(kL2);
-  return rows * ceil_div(width, panel) * kRevisitLines *
+  return lines * ceil_div(width, panel) * kRevisitLines *
          Cost::milli(line_millicycles(in_l2 ? kL2 : from, false));
 }
 
@@ -424,7 +482,7 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
   // What is written comes in first and goes out again.
   return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
                  copy_work(operand, packed)) +
-         revisits(s, operand) + latency(from) + Cost::milli(kCopyCallMilli);
+         revisits(s, operand) + Cost::milli(kCopyCallMilli);
 }
 
 // Copies were written by other cores, so they come through a cache that all of them share: each
@@ -441,7 +499,8 @@ Cost Space::add_shares(const Spec& s, const Loop& loop) const {
   part.lines = ceil_div(part.row_bytes, line);
   const Cost adding = Cost::milli((shares.count - 1) * shares.task_elements * kAddCopyMilli);
   const Cost start = shares.tasks > 1 ? region_start() : Cost();
-  return start + (shares.count + 1) * transfer(part, from) + adding + latency(from) +
+  return start + (shares.count + 1) * transfer(part, from) + adding +
+         Cost::milli(machine().levels[from].latency_millicycles * kSeenLatency / 100) +
          Cost::cycles(20);
 }
 

@@ -9,7 +9,9 @@
 //   maximum, streaming from L2 or L3 is free and no program blocks the reduction. (G: 0.1 to 0.4
 //   are within 0.004 of tau.)
 // - The first line of a stream costs 15 % of its latency: calls overlap. (G: with half of it, short
-//   streams looked up to 4 times as dear as they are, and copying them first looked cheap.)
+//   streams looked up to 4 times as dear as they are, and copying them first looked cheap.) Loops
+//   pay it, for operands that do not go on where the last step ended (G: 1 MiB added up in leaves
+//   of 64 elements, one after the other: as fast as in any larger blocks).
 // - Rows that lie in more than 64 pages cost 4 cycles a page (TLB). (G: 16 columns of 512 rows that
 //   are 2 KiB apart, 617 us; in parts of 128 rows 473.) Short rows cost nothing by themselves (G:
 //   rows of 4 lines 4 KiB apart come from L3 at the full rate).
@@ -43,6 +45,7 @@ struct Region {
   i64 row_stride = 0;  // bytes between neighbouring rows; 0 if there is one row
   i64 lines = 0;
   i64 footprint(Level l) const;  // bytes of cache it occupies there
+  i64 pages() const;             // about as many that rows begin in
   int line_bytes = 64;
 };
 
@@ -87,7 +90,9 @@ class Space {
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
   Cost transfer(const Region& r, Level from, bool prefetched = false) const;
-  Cost latency(Level from) const;
+  // One step of a loop from tile to tile of a dim: what is seen of the latency of the operands
+  // whose next part does not lie where the last one ended.
+  Cost step(const Spec& s, int dim, i64 tile) const;
   // With a stream prefetched so many bytes ahead; ahead_operand -1: none.
   Cost leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const;
   Cost fill(const Spec& s) const;
@@ -114,6 +119,10 @@ class Space {
 
  private:
   struct Work;  // of one leaf, in uops
+  Region part(const Spec& s, int operand, int dim, i64 tile) const;
+  bool continues(const Spec& s, int operand, int dim, i64 tile) const;
+  i64 rows_along_reduction(const Spec& s, int operand) const;
+  Cost stall(const Spec& s, int operand, const Work& w) const;
   Cost least_compute() const;
   i64 least_edges(i64 stores) const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);

@@ -99,6 +99,7 @@ struct Isa {
   bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it
   std::string_view prelude;       // helper functions the templates call, or ""
   std::string_view prefetch;      // template over {p}, or ""
+  std::string_view keep;  // template over {r}: the compiler must have it in a register; or ""
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
 

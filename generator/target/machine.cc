@@ -21,6 +21,7 @@ static constexpr MachineField<Machine> kCoreFields[] = {
     {"store_per_cycle", &Machine::store_per_cycle, false, 1, 16},
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
     {"fma_latency", &Machine::fma_latency, false, 1, 64},
+    {"scheduler", &Machine::scheduler, false, 1, 4096},
 };
 static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"bytes", &LevelDesc::bytes, false, 1024, i64{1} << 40},  // first: memory has all but this one

@@ -51,6 +51,7 @@ struct Machine {
   int store_per_cycle = 1;
   int issue_per_cycle = 4;
   int fma_latency = 4;
+  int scheduler = 97;             // vector instructions that may wait for operands
   i64 parallel_millicycles = 0;   // start and end of one parallel region
   i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
   int two_streams_percent = 100;  // time of two prefetched streams, one being 100

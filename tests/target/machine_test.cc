@@ -29,6 +29,7 @@ load_per_cycle = 2
 store_per_cycle = 1
 issue_per_cycle = 4
 fma_latency = 4
+scheduler = 97
 
 [L1]
 bytes = 32768
@@ -141,7 +142,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:17:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency
+     R"(toy.toml:17:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
   colour = 1
   ^~~~~~
 )"},
@@ -149,76 +150,76 @@ constexpr Wrong kWrong[] = {
   [core]
   ^~~~~~
 )"},
-    {"[L3]", "[L4]", R"(toy.toml:36:2: error: unknown key `L4`; did you mean `L1`?
+    {"[L3]", "[L4]", R"(toy.toml:37:2: error: unknown key `L4`; did you mean `L1`?
   [L4]
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:46:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
+     R"(toy.toml:47:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
     {"bytes = 32768", "bytes = 524288",
-     R"(toy.toml:28:9: error: `bytes` in [L2] must be at least that of [L1], 524288
+     R"(toy.toml:29:9: error: `bytes` in [L2] must be at least that of [L1], 524288
   bytes = 262144
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = -32768",
-     R"(toy.toml:19:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:20:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = -32768
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = \"32 KiB\"",
-     R"(toy.toml:19:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:20:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = "32 KiB"
           ^~~~~~~~
 )"},
     {"line = 64", "line = 0",
-     R"(toy.toml:20:8: error: `line` in [L1] must be an integer from 16 to 1024
+     R"(toy.toml:21:8: error: `line` in [L1] must be an integer from 16 to 1024
   line = 0
          ^
 )"},
-    {"line = 64", "line = 48", R"(toy.toml:20:8: error: `line` in [L1] must be a power of two
+    {"line = 64", "line = 48", R"(toy.toml:21:8: error: `line` in [L1] must be a power of two
   line = 48
          ^~
 )"},
     {"shared_by = 4", "shared_by = 8",
-     R"(toy.toml:39:13: error: `shared_by` in [L3] must be at most `cores`, 4
+     R"(toy.toml:40:13: error: `shared_by` in [L3] must be at most `cores`, 4
   shared_by = 8
               ^
 )"},
     {"shared_by = 4", "shared_by = 1",
-     R"(toy.toml:39:13: error: `shared_by` in [L3] must be at least that of [L2], 2
+     R"(toy.toml:40:13: error: `shared_by` in [L3] must be at least that of [L2], 2
   shared_by = 1
               ^
 )"},
     {"line_cycles = 2.125", "line_cycles = 2.1255",
-     R"(toy.toml:31:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:32:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 2.1255
                 ^~~~~~
 )"},
     {"line_cycles = 2.125", "line_cycles = nan",
-     R"(toy.toml:31:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:32:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = nan
                 ^~~
 )"},
     {"line_cycles = 11", "line_cycles = 0",
-     R"(toy.toml:48:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:49:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 0
                 ^
 )"},
     {"prefetched_line_cycles = 9", "prefetched_line_cycles = 12",
-     R"(toy.toml:49:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
+     R"(toy.toml:50:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
   prefetched_line_cycles = 12
                            ^~
 )"},
     {"shared_line_cycles = 6", "shared_line_cycles = 9.5",
-     R"(toy.toml:50:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
+     R"(toy.toml:51:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
   shared_line_cycles = 9.5
                        ^~~
 )"},
     {"latency_cycles = 300", "latency_cycles = 30",
-     R"(toy.toml:51:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
+     R"(toy.toml:52:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
   latency_cycles = 30
                    ^~
 )"},

@@ -9,6 +9,12 @@ namespace morello::rewrites {
 // One step of a loop: increment, compare, branch, address updates.
 inline constexpr i64 kLoopMilli = 2000;
 
+// All steps of a loop over the tiles of a dim.
+inline Cost steps_of(const Space& space, const Spec& spec, int dim, i64 tile) {
+  const i64 steps = (spec.extent[dim] + tile - 1) / tile;
+  return steps * (Cost::milli(kLoopMilli) + space.step(spec, dim, tile));
+}
+
 // try_tile(dim, tile) for the tiles of every parallel (or every reduction) dim of a Spec that cut
 // no block of an operand's layout, smallest first.
 template <class F>

@@ -16,7 +16,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     i64 steps = spec.extent[d] / tile;
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-    c.cost.base = Cost::milli(steps * kLoopMilli);
+    c.cost.base = steps_of(space, spec, d, tile);
     Spec child = spec;
     child.extent[d] = tile;
     if (!spec.accumulate) {

@@ -1,7 +1,7 @@
 // Tile: compute the output in strips along one parallel dimension.
 //
 //   Spec(d: e)  =>  loop d by t { Spec(d: t) } rest { Spec(d: e % t) }
-//                   cost = floor(e / t) * (body + loop) + rest
+//                   cost = floor(e / t) * body + rest + ceil(e / t) * step
 //
 // The remainder is an ordinary Spec with a program of its own. Batch dimensions are no special
 // case: every operand touches them, so their menu is short.
@@ -16,7 +16,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     const i64 extent = spec.extent[d];
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-    c.cost.base = Cost::milli(extent / tile * kLoopMilli);
+    c.cost.base = steps_of(space, spec, d, tile);
     Spec child = spec;
     child.extent[d] = tile;
     c.add(child, extent / tile);

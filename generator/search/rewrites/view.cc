@@ -18,7 +18,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     const Level from = spec.place[o].level;
     const int ways = o + 1 == space.operands() && spec.accumulate ? 2 : 1;
     each_move(space, spec, o, from - 1, spec.place[o].packed, emit, [&](Level to, Candidate& c) {
-      c.cost.base = ways * space.transfer(region, from) + space.latency(from);
+      c.cost.base = ways * space.transfer(region, from);
       c.bytes = region.footprint(to);
     });
   }

@@ -28,6 +28,7 @@ const Isa avx2 = {
     .runs_here = runs_here,
     .prelude = kPrelude,
     .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
+    .keep = "__asm__(\"\" : \"+x\"({r}));",
     .kernels = {kernels::avx2_f32.kernels, kernels::avx2_int.kernels, kernels::scalar.kernels},
     .accesses = {kernels::avx2_access.accesses, kernels::scalar.accesses},
 };

@@ -17,6 +17,7 @@ const Isa scalar = {
     .runs_here = runs_here,
     .prelude = kernels::scalar.prelude,
     .prefetch = "__builtin_prefetch({p}, 0, 3);",
+    .keep = "",
     .kernels = {kernels::scalar.kernels},
     .accesses = {kernels::scalar.accesses},
 };

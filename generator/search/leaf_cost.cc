@@ -131,7 +131,7 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
     if (ahead && from == kMemory)
       hidden = Cost::milli(static_cast<i64>(t.value()) / r.row_bytes * (r.row_bytes - ahead_bytes));
     traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
-    if (!ahead && !output) stalled = stalled + stall(s, o, w);
+    if (!ahead && !output) stalled = stalled + stall(r, from, w);
   }
   return std::max(overlapped(compute, traffic, hidden), stalled);
 }
@@ -142,18 +142,14 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
 // vector instructions may wait for operands. (G: 6 x 16 f32 with rows of one line, 3 KiB apart in
 // L3: 17 cycles a line; 4 x 16, 12.3; 2 x 48, 8.7, its bandwidth; packed 9.5, 8.5, 8.5. All as
 // 97 waiting and 42 ns say.) What lies along other dims is asked for at once.
-Cost Space::stall(const Spec& s, int operand, const Work& w) const {
-  const Level from = s.place[operand].level;
-  if (from <= kL1 || s.place[operand].packed) return Cost();
-  const Region r = region(s, operand);
-  if (r.rows == 1 || r.row_stride < r.line_bytes) return Cost();
-  const i64 rows = rows_along_reduction(s, operand);
-  if (rows == 1) return Cost();
+Cost Space::stall(const Region& r, Level from, const Work& w) const {
+  if (from <= kL1 || r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
   const i64 waiting = std::max<i64>(1, w.fma + w.alu);
   // Rows in flight, in thousandths, one at least.
-  const i64 inflight = std::max<i64>(1000, rows * machine().scheduler * 1000 / waiting);
-  const auto latency = machine().levels[from].latency_millicycles;
-  return Cost::milli(rows * latency * 10 * kStallPercent / inflight);
+  const i64 inflight =
+      std::max(i64{1000}, r.along_reduction * machine().scheduler * 1000 / waiting);
+  const i64 latency = machine().levels[from].latency_millicycles;
+  return Cost::milli(r.along_reduction * latency * 10 * kStallPercent / inflight);
 }
 
 // Arithmetic and transfers at once: the longer of the two, and a part of the shorter that does not

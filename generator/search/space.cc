@@ -265,52 +265,42 @@ Region Space::packed_region(const Extents& e, int operand) const {
   return r;
 }
 
-Region Space::region(const Spec& s, int operand) const {
-  if (s.place[operand].packed) return packed_region(s.extent, operand);
-  const int size = bytes(computation().operands[operand].dtype);
+Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
   Region r;
   r.line_bytes = machine().levels[kL1].line;
   i64 run = 1;
   i64 stride = 0;
   for (const AddressTerm& g : given_[operand]) {
-    const i64 e = s.extent[g.dim];
+    const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
     if (e == 1) continue;
     if (g.stride == run && r.rows == 1) {
       run *= e;
-    } else {
-      r.rows *= e;
-      if (stride == 0) stride = g.stride;
+      continue;
     }
+    r.rows *= e;
+    if (computation().dims[g.dim].reduction) r.along_reduction *= e;
+    if (stride == 0) stride = g.stride;
   }
   if (blocked_[operand]) {  // close enough: all of it, in one piece
     run = 1;
     for (int d = 0; d < dims(); ++d)
-      if (touches_[operand][d]) run *= s.extent[d];
-    r.rows = 1;
+      if (touches_[operand][d]) run *= d == dim ? std::min(tile, s.extent[d]) : s.extent[d];
+    r.rows = r.along_reduction = 1;
   }
+  const int size = bytes(computation().operands[operand].dtype);
   r.row_bytes = run * size;
   r.row_stride = r.rows > 1 ? stride * size : 0;
+  return r;
+}
+
+Region Space::region(const Spec& s, int operand) const {
+  if (s.place[operand].packed) return packed_region(s.extent, operand);
+  Region r = rows_of(s, operand, -1, 0);
   r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);
   // Neighbouring rows may share lines (a column of a row-major matrix read in full).
   if (r.row_stride > 0 && r.row_stride < r.line_bytes)
     r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
   return r;
-}
-
-// Of the rows of a region, those that a leaf reaches one after the other.
-i64 Space::rows_along_reduction(const Spec& s, int operand) const {
-  i64 run = 1, rows = 1;
-  bool whole = true;  // so far one row
-  for (const AddressTerm& g : given_[operand]) {
-    const i64 e = s.extent[g.dim];
-    if (e == 1) continue;
-    whole &= g.stride == run;
-    if (whole)
-      run *= e;
-    else if (computation().dims[g.dim].reduction)
-      rows *= e;
-  }
-  return rows;
 }
 
 i64 Space::line_millicycles(Level l, bool prefetched) const {
@@ -336,41 +326,48 @@ Cost Space::stream(const Region& r, Level from, i64 distance) const {
   return Cost::milli(r.lines * alone - covered * saved);
 }
 
-// Whether the next part of an operand begins where the last one ended: it is one row, or its rows
-// go on and are few enough to be remembered. Packed panels hold all of the reduction one after the
-// other, so a step along it goes on; whether one to the next panel does depends on how much of it
-// was used.
-bool Space::continues(const Spec& s, int operand, int dim, i64 tile) const {
-  if (!touches_[operand][dim]) return false;
-  if (s.place[operand].packed) {
-    const i64 reduction = computation().dims[dim].reduction;
-    for (int d = 0; d < dims(); ++d)
-      if (touches_[operand][d] && d != dim && s.extent[d] > (reduction ? family().quantum[d] : 1))
-        return false;
-    return true;
+Steps::Steps(const Space& space, const Spec& s) : space_(space), spec_(s) {
+  for (int o = 0; o < space.operands(); ++o) {
+    if (s.place[o].level <= kL1) continue;
+    far_[count_] = o;
+    rows_[count_] = s.place[o].packed ? 0 : space.rows_of(s, o, -1, 0).rows;
+    again_[count_] = space.begin(s.place[o].level, rows_[count_]);
+    ++count_;
   }
-  const Region whole = region(s, operand);
-  const Region part = this->part(s, operand, dim, tile);
-  if (part.rows == 1 && whole.rows == 1) return true;
-  return whole.rows == part.rows && part.pages() <= kPagesAtHand;
 }
 
-Region Space::part(const Spec& s, int operand, int dim, i64 tile) const {
-  Spec part = s;
-  part.extent[dim] = std::min(tile, s.extent[dim]);
-  return region(part, operand);
-}
-
-Cost Space::step(const Spec& s, int dim, i64 tile) const {
+// The part of an operand that one step reads begins where the last one ended if it is one row, or
+// if its rows go on and are few enough to be remembered.
+Cost Steps::at(int dim, i64 tile) const {
   i64 total = 0;
-  for (int o = 0; o < operands(); ++o) {
-    const Level from = s.place[o].level;
-    if (from <= kL1 || continues(s, o, dim, tile)) continue;
-    i64 seen = kSeenLatency * 10;
-    if (!s.place[o].packed) seen += kRowLatency * part(s, o, dim, tile).rows;
-    total += machine().levels[from].latency_millicycles * seen / 1000;
+  for (int i = 0; i < count_; ++i) {
+    const int o = far_[i];
+    if (!space_.touches_[o][dim]) {
+      total += again_[i];
+    } else if (spec_.place[o].packed) {
+      if (!space_.runs_on(spec_, o, dim)) total += again_[i];
+    } else {
+      const Region part = space_.rows_of(spec_, o, dim, tile);
+      const bool goes_on = part.rows == 1 || part.pages() <= kPagesAtHand;
+      if (!goes_on || part.rows != rows_[i]) total += space_.begin(spec_.place[o].level, part.rows);
+    }
   }
   return Cost::milli(total);
+}
+
+i64 Space::begin(Level from, i64 rows) const {
+  return machine().levels[from].latency_millicycles * (kSeenLatency * 10 + kRowLatency * rows) /
+         1000;
+}
+
+// Packed panels hold all of the reduction one after the other, so a step along it goes on; whether
+// one to the next panel does depends on how much of it was used.
+bool Space::runs_on(const Spec& s, int operand, int dim) const {
+  const bool along = computation().dims[dim].reduction;
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[operand][d] && d != dim && s.extent[d] > (along ? family().quantum[d] : 1))
+      return false;
+  return true;
 }
 
 bool Space::leaf_covers(const Spec& s) const {

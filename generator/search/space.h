@@ -40,7 +40,8 @@ namespace morello {
 
 // The part of an operand that a Spec reads or writes, as memory sees it.
 struct Region {
-  i64 rows = 1;  // contiguous pieces
+  i64 rows = 1;             // contiguous pieces
+  i64 along_reduction = 1;  // of them, those that a leaf reaches one after the other
   i64 row_bytes = 0;
   i64 row_stride = 0;  // bytes between neighbouring rows; 0 if there is one row
   i64 lines = 0;
@@ -90,9 +91,6 @@ class Space {
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
   Cost transfer(const Region& r, Level from, bool prefetched = false) const;
-  // One step of a loop from tile to tile of a dim: what is seen of the latency of the operands
-  // whose next part does not lie where the last one ended.
-  Cost step(const Spec& s, int dim, i64 tile) const;
   // With a stream prefetched so many bytes ahead; ahead_operand -1: none.
   Cost leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const;
   Cost fill(const Spec& s) const;
@@ -118,11 +116,13 @@ class Space {
   int prefetchable(const Spec& s) const;
 
  private:
+  friend class Steps;
   struct Work;  // of one leaf, in uops
-  Region part(const Spec& s, int operand, int dim, i64 tile) const;
-  bool continues(const Spec& s, int operand, int dim, i64 tile) const;
-  i64 rows_along_reduction(const Spec& s, int operand) const;
-  Cost stall(const Spec& s, int operand, const Work& w) const;
+  // All but the lines of an unpacked operand's region, with one dim no longer than a tile.
+  Region rows_of(const Spec& s, int operand, int dim, i64 tile) const;
+  bool runs_on(const Spec& s, int operand, int dim) const;
+  i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
+  Cost stall(const Region& r, Level from, const Work& w) const;
   Cost least_compute() const;
   i64 least_edges(i64 stores) const;
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
@@ -159,6 +159,22 @@ class Space {
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;
+};
+
+// What loops over the tiles of a Spec's dims pay at every step: what is seen of the latency of the
+// operands whose next part does not begin where the last one ended.
+class Steps {
+ public:
+  Steps(const Space& space, const Spec& s);
+  Cost at(int dim, i64 tile) const;
+
+ private:
+  const Space& space_;
+  const Spec& spec_;
+  int count_ = 0;  // operands beyond L1
+  int far_[kMaxOperands] = {};
+  i64 rows_[kMaxOperands] = {};   // of all of an operand; 0 packed
+  i64 again_[kMaxOperands] = {};  // to begin with it anew, in millicycles
 };
 
 }  // namespace morello

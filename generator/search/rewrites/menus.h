@@ -9,21 +9,18 @@ namespace morello::rewrites {
 // One step of a loop: increment, compare, branch, address updates.
 inline constexpr i64 kLoopMilli = 2000;
 
-// All steps of a loop over the tiles of a dim.
-inline Cost steps_of(const Space& space, const Spec& spec, int dim, i64 tile) {
-  const i64 steps = (spec.extent[dim] + tile - 1) / tile;
-  return steps * (Cost::milli(kLoopMilli) + space.step(spec, dim, tile));
-}
-
-// try_tile(dim, tile) for the tiles of every parallel (or every reduction) dim of a Spec that cut
-// no block of an operand's layout, smallest first.
+// try_tile(dim, tile, cost of all steps of the loop) for the tiles of every parallel (or every
+// reduction) dim of a Spec that cut no block of an operand's layout, smallest first.
 template <class F>
 void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile) {
+  const Steps steps(space, spec);
   for (int d = 0; d < space.dims(); ++d) {
     if (space.computation().dims[d].reduction != reduction) continue;
     for (i64 tile : space.tiles(d)) {
       if (tile >= spec.extent[d]) break;
-      if (space.steps_whole_blocks(spec, d, tile)) try_tile(d, tile);
+      if (!space.steps_whole_blocks(spec, d, tile)) continue;
+      const i64 count = (spec.extent[d] + tile - 1) / tile;
+      try_tile(d, tile, count * (Cost::milli(kLoopMilli) + steps.at(d, tile)));
     }
   }
 }

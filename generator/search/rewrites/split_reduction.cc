@@ -12,11 +12,11 @@ namespace morello::rewrites {
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || !space.accumulates(spec)) return;
-  each_tile(space, spec, true, [&](int d, i64 tile) {
+  each_tile(space, spec, true, [&](int d, i64 tile, Cost loop) {
     i64 steps = spec.extent[d] / tile;
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-    c.cost.base = steps_of(space, spec, d, tile);
+    c.cost.base = loop;
     Spec child = spec;
     child.extent[d] = tile;
     if (!spec.accumulate) {

@@ -12,11 +12,11 @@ namespace morello::rewrites {
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1) return;
-  each_tile(space, spec, false, [&](int d, i64 tile) {
+  each_tile(space, spec, false, [&](int d, i64 tile, Cost steps) {
     const i64 extent = spec.extent[d];
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};
-    c.cost.base = steps_of(space, spec, d, tile);
+    c.cost.base = steps;
     Spec child = spec;
     child.extent[d] = tile;
     c.add(child, extent / tile);

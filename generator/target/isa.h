@@ -83,6 +83,23 @@ struct Kernel {
   int temps = 0;    // further vector registers the row keeps busy: temporaries
 };
 
+// A copy between memories that are adjacent in different directions: `rows` rows of the source with
+// `columns` adjacent elements each become `columns` columns of `rows` adjacent elements. An element
+// is `bytes` bytes moved as they are: an f32, but also a pair of 16-bit ones or a quad of bytes
+// that stay together. Packing takes the first row of an ISA that fits, and scalar code where none
+// does.
+//
+// {s0} {s1} ..: pointers to const, where the rows begin; {d0} {d1} ..: where the columns do. Where
+// `dense`, the columns follow each other without a gap, and there is only {d0}.
+struct Transpose {
+  std::string_view name;
+  int bytes = 4;
+  int rows = 1;
+  int columns = 1;
+  bool dense = false;
+  std::string_view code;
+};
+
 // C++ type of one vector register holding elements of the dtype, e.g. "__m256".
 struct RegisterType {
   Dtype dtype;
@@ -102,6 +119,7 @@ struct Isa {
   std::string_view keep;  // template over {r}: the compiler must have it in a register; or ""
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
+  std::vector<std::span<const Transpose>> transposes = {};
 
   std::string_view register_type(Dtype t) const;
 };

@@ -9,6 +9,7 @@ namespace morello {
 struct Rows {
   std::span<const Kernel> kernels;
   std::span<const Access> accesses;
+  std::span<const Transpose> transposes = {};
   std::string_view prelude;  // helper functions the templates of this family call
 };
 

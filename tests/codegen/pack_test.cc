@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -49,6 +50,7 @@ const Order kOrders[] = {
     {"blocks that cross",
      {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}},
      {{K, 4, 0}, {N, 4, 0}, {K, 1, 4}, {N, 1, 4}}},
+    {"panels of 14, transposing", {{N, 14, 0}, {K, 1, 0}, {N, 1, 14}}, {{N, 1, 0}, {K, 1, 0}}},
     {"three dims", {{B, 1, 0}, {N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {B, 1, 0}, {K, 1, 0}}},
 };
 
@@ -138,6 +140,50 @@ TEST_CASE("boxes: digits that are adjacent on both sides are one run") {
   CHECK(padding_boxes(job.packed, job.extent) ==
         std::vector<Box>{{{{7, 24, 0}, {16, 1, 0}}, 680, 0}, {{{7, 24, 0}, {4, 1, 0}}, 676, 0}});
   CHECK(whole_box(job.packed, job.extent) == Box{{{840, 1, 0}}, 0, 0});
+}
+
+// By their names, or parts of them; 16 x 16 is what the orders divide.
+struct Rows {
+  const char* order;
+  Dtype type;
+  std::vector<std::string> rows;
+};
+const Rows kRows[] = {
+    {"panels of 24 lanes", Dtype::f32, {}},
+    {"plain, transposed", Dtype::f32, {"4bytes_8x4"}},
+    {"panels of 6, transposing", Dtype::f32, {"4bytes_6x4_dense", "4bytes_4x4"}},
+    {"panels of 6, transposing", Dtype::bf16, {"2bytes_4x8", "2bytes_2x8"}},
+    {"panels of 6, transposing", Dtype::u8, {}},
+    {"panels of 14, transposing", Dtype::i32, {"4bytes_8x4", "4bytes_4x4", "4bytes_2x4"}},
+    {"panels of 16 lanes, transposing", Dtype::f16, {"2bytes_8x8"}},
+    {"even and odd registers", Dtype::bf16, {"interleave_2bytes"}},
+    {"even and odd registers, transposing", Dtype::bf16, {"2bytes_8x8"}},
+    {"pairs", Dtype::u8, {"interleave_1byte"}},
+    {"pairs", Dtype::i16, {"interleave_2bytes"}},
+    {"pairs, transposing", Dtype::i8, {"2bytes_4x8", "2bytes_2x8"}},
+    {"pairs, transposing", Dtype::bf16, {"4bytes_6x4_dense", "4bytes_4x4"}},
+    {"quads, transposing", Dtype::u8, {"4bytes_8x4"}},
+};
+
+TEST_CASE("which rows of the ISA a copy takes") {
+  const Isa& isa = *find_isa("avx2");
+  for (const Rows& r : kRows) {
+    CAPTURE(r.order);
+    const Order& o = *std::find_if(std::begin(kOrders), std::end(kOrders), [&](const Order& one) {
+      return one.name == std::string(r.order);
+    });
+    const PackJob job = job_of(o, extents(16, 16), {r.type, r.type}, true);
+    Functions functions;
+    pack_function(functions, isa, job);
+    for (const auto& rows : isa.transposes)
+      for (const Transpose& t : rows) {
+        const std::string call(t.code.substr(0, t.code.find('(') + 1));
+        const bool wanted = std::any_of(r.rows.begin(), r.rows.end(), [&](const std::string& row) {
+          return call.find(row + "(") != call.npos;
+        });
+        CHECK_MESSAGE((functions.text().find(call) != std::string::npos) == wanted, call);
+      }
+  }
 }
 
 struct Copy {

@@ -36,6 +36,8 @@ TEST_CASE("names are unique within an instruction set") {
       for (const Kernel& k : rows) CHECK_MESSAGE(names.insert(k.name).second, k.name);
     for (const auto& rows : isa->accesses)
       for (const Access& a : rows) CHECK_MESSAGE(names.insert(a.name).second, a.name);
+    for (const auto& rows : isa->transposes)
+      for (const Transpose& t : rows) CHECK_MESSAGE(names.insert(t.name).second, t.name);
   }
 }
 
@@ -84,6 +86,16 @@ void check_access(const Access& a) {
     CHECK((store ? c.output().dtype : c.operands[0].dtype) == a.memory);
 }
 
+void check_transpose(const Transpose& t) {
+  CAPTURE(t.name);
+  Names names;
+  for (int i = 0; i < t.rows; ++i) names.insert(fmt::format("s{}", i));
+  for (int i = 0; i < (t.dense ? 1 : t.columns); ++i) names.insert(fmt::format("d{}", i));
+  CHECK(placeholders(t.code) == names);
+  CHECK(t.rows <= 8);
+  CHECK((t.dense || t.columns <= 8));
+}
+
 TEST_CASE("every row agrees with what it implements") {
   for (const Isa* isa : isa_table()) {
     CAPTURE(isa->name);
@@ -91,6 +103,8 @@ TEST_CASE("every row agrees with what it implements") {
       for (const Kernel& k : rows) check_kernel(*isa, k);
     for (const auto& rows : isa->accesses)
       for (const Access& a : rows) check_access(a);
+    for (const auto& rows : isa->transposes)
+      for (const Transpose& t : rows) check_transpose(t);
   }
 }
 

@@ -80,6 +80,19 @@ std::string access(const Isa& isa, const Access& a) {
   return function(a.name, "code", body);
 }
 
+// Rows lie kRowBytes apart in a, columns kRowBytes apart in c, or one after the other.
+std::string transpose(const Transpose& t) {
+  Names names;
+  for (int i = 0; i < t.rows; ++i)
+    names.emplace_back(fmt::format("{{s{}}}", i), fmt::format("s + {}", i * kRowBytes));
+  for (int i = 0; i < t.columns; ++i)
+    names.emplace_back(fmt::format("{{d{}}}", i), fmt::format("d + {}", i * kRowBytes));
+  return function(t.name, "code",
+                  "  const auto* s = static_cast<const std::uint8_t*>(a);\n"
+                  "  auto* d = static_cast<std::uint8_t*>(c);\n  " +
+                      expand(t.code, names) + "\n");
+}
+
 std::string source(const Isa& isa) {
   std::string text = "#include <cstddef>\n#include <cstdint>\n";
   if (!isa.include.empty()) text += fmt::format("#include {}\n", isa.include);
@@ -95,6 +108,8 @@ std::string source(const Isa& isa) {
     for (const Kernel& k : rows) text += kernel(isa, k);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) text += access(isa, a);
+  for (const auto& rows : isa.transposes)
+    for (const Transpose& t : rows) text += transpose(t);
   return text + "}  // namespace rows\n";
 }
 

@@ -12,6 +12,9 @@ namespace morello {
 // Kernels and loads read a and b and write c; see rows_library.cc for what each function takes.
 using RowFunction = void (*)(const void* a, const void* b, void* c);
 
+// Between the rows, and the columns, of a Transpose.
+constexpr int kRowBytes = 40;
+
 class RowsLibrary {
  public:
   // `options` such as "-O1". An empty error() means that it compiled without a word and loaded.

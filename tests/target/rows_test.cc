@@ -345,6 +345,28 @@ void test_access(const RowsLibrary& library, const Access& a, Source& source, un
     if (!test_access(run, a, fence, &list[i])) return;
 }
 
+// ---- Transpositions. ----
+
+// Reads no byte past the last row, writes none past the last column nor between two.
+void test_transpose(const RowsLibrary& library, const Transpose& t, Source& source) {
+  CAPTURE(t.name);
+  const auto size = [](int count) { return static_cast<size_t>(count); };
+  const size_t apart = size(t.dense ? t.rows * t.bytes : kRowBytes);
+  const size_t in = size((t.rows - 1) * kRowBytes + t.columns * t.bytes);
+  std::vector<unsigned char> want(size(t.columns - 1) * apart + size(t.rows * t.bytes), 0xee);
+  Fence from, to;
+  unsigned char *src = from.last(in), *dst = to.last(want.size());
+  for (size_t i = 0; i < in; ++i) src[i] = static_cast<unsigned char>(source.bits());
+  for (int r = 0; r < t.rows; ++r)
+    for (int c = 0; c < t.columns; ++c)
+      std::memcpy(&want[size(c) * apart + size(r * t.bytes)], src + r * kRowBytes + c * t.bytes,
+                  size(t.bytes));
+  std::memset(dst - 1, 0xee, want.size() + 1);
+  library.find(t.name, "code")(src, nullptr, dst);
+  CHECK(std::memcmp(dst, want.data(), want.size()) == 0);
+  CHECK(dst[-1] == 0xee);
+}
+
 void test_rows(const Isa& isa, const std::string& compiler, const std::string& options,
                unsigned step) {
   CAPTURE(compiler);
@@ -357,6 +379,8 @@ void test_rows(const Isa& isa, const std::string& compiler, const std::string& o
       for (int round = 0; round < 400; ++round) test_kernel(library, k, source, round % 2 == 1);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) test_access(library, a, source, step);
+  for (const auto& rows : isa.transposes)
+    for (const Transpose& t : rows) test_transpose(library, t, source);
 }
 
 TEST_CASE("every row computes what it implements") {

@@ -7,7 +7,8 @@ namespace morello::isas {
 
 static const std::string kPrelude =
     std::string(kernels::avx2_f32.prelude) + std::string(kernels::avx2_int.prelude) +
-    std::string(kernels::avx2_access.prelude) + std::string(kernels::scalar.prelude);
+    std::string(kernels::avx2_access.prelude) + std::string(kernels::avx2_transpose.prelude) +
+    std::string(kernels::scalar.prelude);
 
 static bool runs_here() {
 #if defined(__x86_64__)
@@ -31,6 +32,7 @@ const Isa avx2 = {
     .keep = "__asm__(\"\" : \"+x\"({r}));",
     .kernels = {kernels::avx2_f32.kernels, kernels::avx2_int.kernels, kernels::scalar.kernels},
     .accesses = {kernels::avx2_access.accesses, kernels::scalar.accesses},
+    .transposes = {kernels::avx2_transpose.transposes},
 };
 
 }  // namespace morello::isas

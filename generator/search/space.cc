@@ -35,11 +35,17 @@ constexpr i64 kSeenLatency = 15;
 // Per mille of it for every row that a loop comes to anew: its page is another one, and no
 // prefetcher follows it yet.
 constexpr i64 kRowLatency = 25;
-// Copying, in millicycles an element: a run of vectors (three operations each); a shuffle within a
-// run; a transposition. And a call.
-constexpr i64 kRunMilli = 1500;
-constexpr i64 kShuffleMilli = 200;
-constexpr i64 kTransposeMilli = 700;
+// Copying, in millicycles: a vector of a run; an element that is shuffled within a run, or
+// transposed, by rows of the ISA; one that moves by itself. And a call. Measured on what GCC 12
+// makes of the emitted copies with AVX2 (an Intel server of 2 MiB of L2; 96 x 32 elements, both
+// sides in L1), cycles an element: runs of 16 and 24 f32 0.14, of 96 f32 0.06, bf16 to f32 0.15;
+// even/odd split of bf16 0.09 to 0.12; transposing f32 to panels of 16 0.20, of 6 0.26, bf16 0.13
+// and 0.22, 8-bit pairs 0.06 and 0.11; by itself 0.55 (8-bit, panels of 6) to 0.84 (8-bit to 16-bit
+// pairs).
+constexpr i64 kRunMilli = 1100;
+constexpr i64 kShuffleMilli = 120;
+constexpr i64 kTransposeMilli = 200;
+constexpr i64 kElementMilli = 700;
 constexpr i64 kCopyCallMilli = 8000;
 // Lines that one touch of a line costs which was evicted since the last one.
 constexpr i64 kRevisitLines = 2;
@@ -116,6 +122,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     packs_[o] = packing_pays(o);
     copies_in_runs_[o] = copies_in_runs(o);
     copies_within_runs_[o] = copies_within_runs(o);
+    copies_in_registers_[o] = copies_in_registers(o);
   }
   make_menus();
   coordinates_ =
@@ -431,12 +438,34 @@ bool Space::copies_within_runs(int operand) const {
          problem_.root_address(operand).unit_stride(axis) == 1;
 }
 
+// Whether the ISA has rows for what is no run: elements that keep their type, so many adjacent in a
+// panel as a row has. Those adjacent on both sides (pairs of the reduction) move as one.
+bool Space::copies_in_registers(int operand) const {
+  std::span<const Digit> digits = family().packed[operand].digits;
+  const Dtype type = computation().operands[operand].dtype;
+  if (digits.empty() || packed_dtype(family(), computation(), operand) != type) return false;
+  i64 unit = bytes(type);
+  const Digit& last = digits.back();
+  const bool adjacent = last.div == 1 && problem_.root_address(operand).unit_stride(last.axis) == 1;
+  if (adjacent && last.mod > 0 && unit * last.mod <= 4 && digits.size() > 1) {
+    unit *= last.mod;
+    digits = digits.first(digits.size() - 1);
+  }
+  const i64 panel = digits.back().mod;  // 0: as many as there are
+  for (std::span<const Transpose> rows : family().isa->transposes)
+    for (const Transpose& t : rows)
+      if (t.bytes == unit && (panel == 0 || t.rows <= panel) && (!t.dense || t.rows == panel))
+        return true;
+  return false;
+}
+
 Cost Space::copy_work(int operand, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
   const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  return Cost::milli(elements * (copies_in_runs_[operand]       ? kRunMilli / lanes
-                                 : copies_within_runs_[operand] ? kShuffleMilli
-                                                                : kTransposeMilli));
+  return Cost::milli(elements * (copies_in_runs_[operand]         ? kRunMilli / lanes
+                                 : !copies_in_registers_[operand] ? kElementMilli
+                                 : copies_within_runs_[operand]   ? kShuffleMilli
+                                                                  : kTransposeMilli));
 }
 
 // A copy goes through panels, and through all of the reduction in each. Where a panel is less than

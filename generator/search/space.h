@@ -140,6 +140,7 @@ class Space {
   Cost stream(const Region& r, Level from, i64 distance) const;
   bool copies_in_runs(int operand) const;
   bool copies_within_runs(int operand) const;
+  bool copies_in_registers(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
   Cost revisits(const Spec& s, int operand) const;
 
@@ -156,6 +157,7 @@ class Space {
   bool packs_[kMaxOperands] = {};
   bool copies_in_runs_[kMaxOperands] = {};
   bool copies_within_runs_[kMaxOperands] = {};
+  bool copies_in_registers_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;

@@ -33,7 +33,7 @@ struct SampleOptions {
   i64 max_specs = 400'000;  // families whose search needs more are left out
 };
 
-// The cheapest program first, then about a third best programs of other families, a fifth near-best
+// The cheapest program first, then about a fifth best programs of other families, a fifth near-best
 // ones, the rest random over the whole range, evenly in the logarithm of the cost. No two have the
 // same code. The same for the same input.
 std::vector<Sample> sample(const Computation& c, const Machine& machine, const Isa& isa,

@@ -31,10 +31,12 @@ constexpr i64 kLargeExtent = 1024;
 constexpr i64 kPagesAtHand = 64;
 constexpr i64 kPageMilli = 4000;
 // Percent of the latency of a stream's first line that does not overlap with what was before.
-constexpr i64 kSeenLatency = 15;
+constexpr i64 kSeenLatency = 10;
 // Per mille of it for every row that a loop comes to anew: its page is another one, and no
-// prefetcher follows it yet.
-constexpr i64 kRowLatency = 25;
+// prefetcher follows it yet. They follow the rows of so many pages. (G: bf16 1x2048x2048, rows of
+// 4 KiB: 348 to 355 us where a loop along them has 32 rows, 398 to 418 with 64.)
+constexpr i64 kRowLatency = 12;
+constexpr i64 kStreams = 32;
 // Copying, in millicycles: a vector of a run; an element that is shuffled within a run, or
 // transposed, by rows of the ISA; one that moves by itself. And a call. Measured on what GCC 12
 // makes of the emitted copies with AVX2 (an Intel server of 2 MiB of L2; 96 x 32 elements, both
@@ -46,12 +48,12 @@ constexpr i64 kRunMilli = 1100;
 constexpr i64 kShuffleMilli = 120;
 constexpr i64 kTransposeMilli = 200;
 constexpr i64 kElementMilli = 700;
-constexpr i64 kCopyCallMilli = 8000;
+constexpr i64 kCopyCallMilli = 4000;
 // Lines that one touch of a line costs which was evicted since the last one.
 constexpr i64 kRevisitLines = 2;
-// Share of a cache promised to operands, in quarters. (G: 16x2048x512 in parts of the reduction, b's
-// 1 MiB parts read three times each: 643 us, as if from nowhere near; 256 KiB parts 567, and 534
-// where they are read once. L2 has 2 MiB.)
+// Share of a cache promised to operands, in quarters. (G: 16x2048x512 in parts of the reduction,
+// b's 1 MiB parts read three times each: 643 us, as if from nowhere near; 256 KiB parts 567, and
+// 534 where they are read once. L2 has 2 MiB.)
 constexpr i64 kUsableQuarters[kLevels] = {0, 2, 2, 3, 0};
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
@@ -357,7 +359,7 @@ Cost Steps::at(int dim, i64 tile) const {
       if (!space_.runs_on(spec_, o, dim)) total += again_[i];
     } else {
       const Region part = space_.rows_of(spec_, o, dim, tile);
-      const bool goes_on = part.rows == 1 || part.pages() <= kPagesAtHand;
+      const bool goes_on = part.rows == 1 || part.pages() <= kStreams;
       if (!goes_on || part.rows != rows_[i]) total += space_.begin(spec_.place[o].level, part.rows);
     }
   }
@@ -423,9 +425,11 @@ int Space::prefetchable(const Spec& s) const {
   return best;
 }
 
+// What was packed ahead of time lies in the order of the copy already: only its type changes.
 bool Space::copies_in_runs(int operand) const {
   const PackedOrder& order = family().packed[operand];
   if (order.digits.empty()) return false;
+  if (computation().operands[operand].packed) return true;
   const Digit& inner = order.digits.back();
   const bool long_run = inner.mod == 0 || inner.mod >= 8;
   return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
@@ -493,7 +497,9 @@ Cost Space::revisits(const Spec& s, int operand) const {
   }
   if (unit < 0 || computation().dims[unit].reduction || column.rows == 1) return Cost();
   const i64 width = s.extent[unit];
-  const i64 panel = std::min(family().quantum[unit], width);
+  // Where a panel has one element, rows of the ISA take those of several panels at once.
+  const i64 quantum = family().quantum[unit];
+  const i64 panel = std::min(quantum > 1 || !copies_in_registers_[operand] ? quantum : 8, width);
   if (panel * size >= column.line_bytes) return Cost();
   column.row_bytes = column.line_bytes;
   column.lines = column.rows;

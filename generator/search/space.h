@@ -8,10 +8,13 @@
 // - A leaf overlaps its own transfers with arithmetic, not perfectly: max + 0.2 * min. With a pure
 //   maximum, streaming from L2 or L3 is free and no program blocks the reduction. (G: 0.1 to 0.4
 //   are within 0.004 of tau.)
-// - The first line of a stream costs 15 % of its latency: calls overlap. (G: with half of it, short
-//   streams looked up to 4 times as dear as they are, and copying them first looked cheap.) Loops
-//   pay it, for operands that do not go on where the last step ended (G: 1 MiB added up in leaves
-//   of 64 elements, one after the other: as fast as in any larger blocks).
+// - The first line of a stream costs 10 % of its latency: calls overlap. (G: with half of it, short
+//   streams looked up to 4 times as dear as they are, and copying them first looked cheap; 5 to 15
+//   % are within 0.003 of tau.) Loops pay it, for operands that do not go on where the last step
+//   ended (G: 1 MiB added up in leaves of 64 elements, one after the other: as fast as in larger
+//   blocks).
+// - Starting a copy costs 4 cycles: mostly it is part of the loop around it (G: tau 0.787 with 8,
+//   0.795 with 4, 0.793 with none).
 // - Rows that lie in more than 64 pages cost 4 cycles a page (TLB). (G: 16 columns of 512 rows that
 //   are 2 KiB apart, 617 us; in parts of 128 rows 473.) Short rows cost nothing by themselves (G:
 //   rows of 4 lines 4 KiB apart come from L3 at the full rate).

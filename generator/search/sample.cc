@@ -148,7 +148,7 @@ class Sampler {
   std::vector<Sample> run() {
     solve_families();
     if (fields_.empty()) return {};
-    choose_bests(options_.programs / 5);
+    choose_bests(std::max(1, options_.programs / 5));
     choose_near(options_.programs / 5);
     choose_spread();
     return std::move(out_);

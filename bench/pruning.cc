@@ -35,7 +35,6 @@ constexpr Switch kSwitches[] = {
     {"no bounds", &Pruning::bounds},
     {"no incumbents", &Pruning::incumbents},
     {"no boxes", &Pruning::boxes},
-    {"no monotone", &Pruning::monotone},
     {"no short keys", &Pruning::keys},
 };
 

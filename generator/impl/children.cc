@@ -35,7 +35,6 @@ static std::vector<Child> children_of(const Problem&, const Spec& spec, const Mo
   Spec moved = spec;
   moved.place[move.operand].level = move.level;
   if (move.copy) moved.place[move.operand].packed = true;
-  moved.nearest = move.level;
   return {{moved, move.body, 1}};
 }
 

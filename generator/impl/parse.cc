@@ -350,8 +350,6 @@ Spec Parser::spec(Reader& r) {
   }
   s.accumulate = r.accept("acc");
   if (std::optional<Word> w = r.accept_key("threads")) s.threads = threads(r.line(), *w);
-  if (std::optional<Word> w = r.accept_key("nearest"))
-    s.nearest = choose(r.line(), *w, "level", level_names());
   return s;
 }
 

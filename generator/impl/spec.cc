@@ -31,14 +31,14 @@ static Level resident_level(const Problem& p) {
 Spec Problem::root() const {
   const Computation& c = *computation;
   Spec s;
-  s.nearest = resident_level(*this);
+  const Level home = resident_level(*this);
   s.extent = full_extents(c);
   s.threads = threads;
   // The ahead-of-time packer reorders but does not convert, so an operand is in kernel form at the
   // root only where the kernel takes its dtype.
   for (size_t o = 0; o < c.operands.size(); ++o) {
     const int i = static_cast<int>(o);
-    s.place[o].level = s.nearest;
+    s.place[o].level = home;
     s.place[o].packed = c.operands[o].packed && is_packable(family, i) &&
                         packed_dtype(family, c, i) == c.operands[o].dtype;
   }
@@ -71,7 +71,6 @@ std::string str(const Spec& s, const Computation& c) {
                        s.place[o].packed ? " packed" : "");
   if (s.accumulate) out += "acc ";
   if (s.threads != 1) out += fmt::format("threads={} ", s.threads);
-  if (s.nearest != kMemory) out += fmt::format("nearest={} ", level_name(s.nearest));
   out.pop_back();
   return out;
 }

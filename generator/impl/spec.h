@@ -22,7 +22,6 @@ struct Spec {
   std::array<Place, kMaxOperands> place{};
   bool accumulate = false;  // out += ... instead of out = ...; only for Combine::kSum
   int threads = 1;          // > 1: may still be divided among this many threads
-  Level nearest = kMemory;  // lowest level an operand was moved to so far; moves go downwards only
   bool operator==(const Spec&) const = default;
 };
 

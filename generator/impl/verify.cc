@@ -165,9 +165,6 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
   // A copy may stay at the level: there it changes the order.
   if (n.level > place.level || (n.level == place.level && !n.copy))
     return fmt::format("{} is at {} already", label(n.operand), level_name(place.level));
-  if (n.level > spec.nearest)
-    return fmt::format("a move to {} was made already and moves go downwards only",
-                       level_name(spec.nearest));
   if (n.copy && place.packed) return fmt::format("{} is packed already", label(n.operand));
   if (n.copy && !packable(n.operand))
     return fmt::format("the family has no packed order for {}", label(n.operand));

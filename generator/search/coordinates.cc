@@ -9,11 +9,10 @@ namespace {
 
 constexpr int kClassBits = 7;
 static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
-// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, nearest, threads.
+// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, threads.
 constexpr int kPlaceBits = 4;
 constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
-constexpr int kNearestBit = kAccumulateBit + 1;
-constexpr int kThreadsBit = kNearestBit + 3;
+constexpr int kThreadsBit = kAccumulateBit + 1;
 
 std::string digits_text(const PackedOrder& order) {
   std::string out;
@@ -89,8 +88,7 @@ int stride_class(i64 bytes, i64 line_bytes) {
   return kBelowPage + kSpreads * octave + spread_of(bytes, line_bytes);
 }
 
-Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<const bool> packs,
-                         bool shorter)
+Coordinates::Coordinates(const Problem& p, const std::string& menus, bool shorter)
     : dims_(static_cast<int>(p.computation->dims.size())),
       operands_(static_cast<int>(p.computation->operands.size())),
       line_bytes_(p.machine->levels[kL1].line),
@@ -100,23 +98,10 @@ Coordinates::Coordinates(const Problem& p, const std::string& menus, std::span<c
                 line_bytes_);
   for (int o = 0; o < operands_; ++o) {
     const AddressMap map = p.root_address(o);
-    packs_[o] = packs[static_cast<size_t>(o)];
     blocked_[o] = !map.is_plain();
     size_[o] = bytes(p.computation->operands[o].dtype);
     strides_[o] = map.plain_terms();
   }
-}
-
-// Moves go to levels up to `nearest`: a view at least one nearer than where the operand lies, a
-// copy also to where it lies. Above the highest of those, nearest makes no difference.
-Level Coordinates::lowest_rule(const Spec& s) const {
-  if (!shorter_) return s.nearest;
-  Level highest = kRegisters;
-  for (int o = 0; o < operands_; ++o) {
-    const bool may_pack = packs_[o] && !s.place[o].packed;
-    highest = std::max(highest, may_pack ? s.place[o].level : s.place[o].level - 1);
-  }
-  return std::min({s.nearest, highest, kL3});
 }
 
 // As Space::region() walks an operand: contiguous pieces grow while the next stride is as long as
@@ -155,7 +140,6 @@ Key Coordinates::key(const Spec& s) const {
     if (!place.packed && !blocked_[o] && observed) add_classes(s, o, k);
   }
   k.page[0] = attributes | static_cast<std::uint64_t>(s.accumulate) << kAccumulateBit |
-              static_cast<std::uint64_t>(lowest_rule(s)) << kNearestBit |
               static_cast<std::uint64_t>(s.threads) << kThreadsBit;
   for (int d = 0; d < dims_; ++d) {
     const auto e = static_cast<std::uint64_t>(s.extent[d]);
@@ -167,7 +151,12 @@ Key Coordinates::key(const Spec& s) const {
   return k;
 }
 
-Level nearest_of(const Key& key) { return static_cast<Level>(key.page[0] >> kNearestBit & 7); }
+Level farthest_of(const Key& key) {
+  Level farthest = kRegisters;
+  for (int o = 0; o < kMaxOperands; ++o)
+    farthest = std::max(farthest, static_cast<Level>(key.page[0] >> kPlaceBits * o & 15) / 2);
+  return farthest;
+}
 
 std::string describe(const Key& k, int dims, int operands) {
   std::string out;
@@ -178,7 +167,7 @@ std::string describe(const Key& k, int dims, int operands) {
     out += fmt::format("{}{} ", level_name(place / 2), place % 2 ? " packed" : "");
   }
   if (k.page[0] >> kAccumulateBit & 1) out += "acc ";
-  out += fmt::format("nearest {}", level_name(nearest_of(k)));
+  out.pop_back();
   return out;
 }
 

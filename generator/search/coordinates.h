@@ -4,8 +4,8 @@
 // Within a signature a Spec is a page (attributes that cannot be ordered) and a point in Z>=0^n.
 //
 //   point[d]   a, where extent[d] = odd * 2^a
-//   page       odd part of every extent; level and form of every operand; accumulate, nearest,
-//              threads; a class for every stride of an operand that is not packed
+//   page       odd part of every extent; level and form of every operand; accumulate, threads;
+//              a class for every stride of an operand that is not packed
 //
 // Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
 // another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
@@ -14,7 +14,7 @@
 // and in how many places of a page rows begin (`stride_class`).
 //
 // Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
-// which only a fill of the output still asks; levels that no operand can move to any more.
+// which only a fill of the output still asks.
 //
 // Promise: serial Specs (threads == 1) with equal keys, in Spaces with equal signatures, have the
 // same candidates: equal decisions, own costs, bytes and weights, and children with equal keys. How
@@ -60,33 +60,28 @@ int stride_class(i64 bytes, i64 line_bytes);
 class Coordinates {
  public:
   Coordinates() = default;
-  // `menus` is the text of what tile sizes depend on (search/space.h); `packs` says of every
-  // operand whether some Spec copies it into packed form. Not `shorter`: nothing is dropped, for
-  // comparison.
-  Coordinates(const Problem& problem, const std::string& menus, std::span<const bool> packs,
-              bool shorter = true);
+  // `menus` is the text of what tile sizes depend on (search/space.h). Not `shorter`: nothing is
+  // dropped, for comparison.
+  Coordinates(const Problem& problem, const std::string& menus, bool shorter = true);
 
   const std::string& signature() const { return signature_; }
   Key key(const Spec& s) const;
 
  private:
-  Level lowest_rule(const Spec& s) const;
   void add_classes(const Spec& s, int operand, Key& k) const;
 
   int dims_ = 0, operands_ = 0;
   int line_bytes_ = 64;
   bool shorter_ = true;
-  bool packs_[kMaxOperands] = {};
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};
   std::vector<AddressTerm> strides_[kMaxOperands];  // AddressMap::plain_terms()
   std::string signature_;
 };
 
-// The farthest level that a move within this Spec can still go to.
-Level nearest_of(const Key& key);
-// What a key says, for people, extents first and then places: "96 48 512 L2 L1 packed L2 acc
-// nearest L1".
+// The level of the operand that lies farthest away: no move goes beyond it.
+Level farthest_of(const Key& key);
+// What a key says, for people, extents first and then places: "96 48 512 L2 L1 packed L2 acc".
 std::string describe(const Key& key, int dims, int operands);
 
 }  // namespace morello

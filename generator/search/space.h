@@ -85,8 +85,6 @@ class Space {
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
   // What caches may hold, per level; absent levels have none. Divided among threads that share.
   Limits capacity() const;
-  // After a move to a level nothing moves to a farther one within it.
-  bool monotone() const { return pruning_.monotone; }
   Key key(const Spec& s) const { return coordinates_.key(s); }
   // All that the answers of this Space depend on, but for the root's extents.
   const std::string& signature() const { return coordinates_.signature(); }

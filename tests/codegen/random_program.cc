@@ -44,7 +44,6 @@ ImplPtr random_loop(const Problem& p, const Spec& spec, Random& random) {
 }
 
 ImplPtr random_move(const Problem& p, const Spec& spec, Random& random) {
-  if (spec.nearest <= kL1) return nullptr;
   const Move move{.operand = static_cast<int>(random.below(p.computation->inputs() + 1)),
                   .level = static_cast<Level>(random.between(kL1, kL3)),
                   .copy = !random.one_in(4)};

@@ -120,7 +120,7 @@ class Grower {
     for (int o = 0; o < c_.inputs(); ++o) {
       const Place& place = spec.place[o];
       if (place.packed || loads_given(p_.family, c_, o)) continue;
-      return legal(spec, {Move{o, std::min({place.level, spec.nearest, kL3}), true, nullptr}});
+      return legal(spec, {Move{o, std::min(place.level, Level{kL3}), true, nullptr}});
     }
     return std::nullopt;
   }

@@ -46,10 +46,10 @@ TEST_CASE("root of a machine with caches") {
   struct Row {
     std::string_view spec, root;
   };
-  for (const Row& row : {Row{"(x: f32[3584]): f32 = convert(x)", "i=3584 x@L1 out@L1 nearest=L1"},
-                         Row{"(x: f32[3585]): f32 = convert(x)", "i=3585 x@L2 out@L2 nearest=L2"},
-                         Row{"(x: f32[57344]): f32 = convert(x)", "i=57344 x@L2 out@L2 nearest=L2"},
-                         Row{"(x: f32[57345]): f32 = convert(x)", "i=57345 x@L3 out@L3 nearest=L3"},
+  for (const Row& row : {Row{"(x: f32[3584]): f32 = convert(x)", "i=3584 x@L1 out@L1"},
+                         Row{"(x: f32[3585]): f32 = convert(x)", "i=3585 x@L2 out@L2"},
+                         Row{"(x: f32[57344]): f32 = convert(x)", "i=57344 x@L2 out@L2"},
+                         Row{"(x: f32[57345]): f32 = convert(x)", "i=57345 x@L3 out@L3"},
                          Row{"(x: f32[1835009]): f32 = convert(x)", "i=1835009 x@mem out@mem"}}) {
     CAPTURE(row.spec);
     auto f = test::fixture(row.spec, "copy_f32x8");
@@ -65,8 +65,7 @@ TEST_CASE("text of a Spec parses") {
                                "fma_f32x8 lane=n quantum=m:6,n:16", 2);
   for (const char* text :
        {"m=7 n=37 k=19 a@mem b@mem out@mem", "m=6 n=16 k=512 a@L2 packed b@L1 packed out@L2 acc",
-        "m=1 n=1 k=1 a@reg b@L3 out@mem packed acc threads=2 nearest=L3",
-        "m=1 n=1 k=1 a@mem b@mem out@mem nearest=L1"}) {
+        "m=1 n=1 k=1 a@reg b@L3 out@mem packed acc threads=2", "m=1 n=1 k=1 a@mem b@mem out@mem"}) {
     CHECK(str(test::hole_spec(f.problem, text), f.computation()) == text);
   }
 }

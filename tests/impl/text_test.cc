@@ -29,7 +29,7 @@ constexpr std::string_view kPrograms[] = {
     "              rest 3\n"
     "                call\n"
     "        rest 1\n"
-    "          hole m=1 n=16 k=19 a@L1 packed b@mem out@mem nearest=L1\n"
+    "          hole m=1 n=16 k=19 a@L1 packed b@mem out@mem\n"
     "  rest 5\n"
     "    block\n"
     "      fill\n"
@@ -90,7 +90,6 @@ Hole random_hole(Random& random) {
     place = {static_cast<Level>(random.below(kLevels)), random.one_in(2)};
   n.spec.accumulate = random.one_in(2);
   n.spec.threads = static_cast<int>(random.between(1, 3));
-  n.spec.nearest = static_cast<Level>(random.below(kLevels));
   return n;
 }
 

@@ -102,7 +102,7 @@ void check_rows(const Machine& machine) {
         const Problem p{&k.computation, &machine, f, 1};
         const bool as_packed = p.root().place[1].packed == k.computation.operands[1].packed;
         if (!as_packed || f.quantum[0] > 16 || ++taken > 2) continue;
-        const Space space(p, {.monotone = taken != 2});
+        const Space space(p);
         std::set<std::string> seen;
         follow(space, space.problem().root(), seen, met, before);
       }

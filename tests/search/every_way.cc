@@ -15,18 +15,15 @@ constexpr int kMostThreads = 4;
 constexpr int kThreadNumbers[] = {1, 2, kMostThreads};
 
 // A way as the numbers of its settings, and how many there are of each.
-using Settings = std::array<int, 7>;
-constexpr Settings kCounts = {2, 2, 2, 2, 3, 4, 3};
+using Settings = std::array<int, 6>;
+constexpr Settings kCounts = {2, 2, 2, 3, 4, 3};
 
 Way way(const Settings& s) {
-  return {.pruning = {.bounds = true,
-                      .monotone = s[0] == 0,
-                      .incumbents = s[1] == 0,
-                      .boxes = s[2] == 0,
-                      .keys = s[3] == 0},
-          .memo = static_cast<MemoKind>(s[4]),
-          .history = static_cast<History>(s[5]),
-          .threads = kThreadNumbers[s[6]]};
+  return {
+      .pruning = {.bounds = true, .incumbents = s[0] == 0, .boxes = s[1] == 0, .keys = s[2] == 0},
+      .memo = static_cast<MemoKind>(s[3]),
+      .history = static_cast<History>(s[4]),
+      .threads = kThreadNumbers[s[5]]};
 }
 
 std::vector<Settings> every_settings() {
@@ -118,10 +115,9 @@ std::unique_ptr<Memo> saved(const Memo& memo) {
 std::string Way::str() const {
   constexpr const char* kMemos[] = {"spatial", "flat", "exact"};
   constexpr const char* kHistories[] = {"new", "filled here", "saved", "shared"};
-  return fmt::format("monotone {} incumbents {} boxes {} keys {} memo {} {} threads {}",
-                     pruning.monotone, pruning.incumbents, pruning.boxes, pruning.keys,
-                     kMemos[static_cast<int>(memo)], kHistories[static_cast<int>(history)],
-                     threads);
+  return fmt::format("incumbents {} boxes {} keys {} memo {} {} threads {}", pruning.incumbents,
+                     pruning.boxes, pruning.keys, kMemos[static_cast<int>(memo)],
+                     kHistories[static_cast<int>(history)], threads);
 }
 
 std::span<const Way> every_way() {

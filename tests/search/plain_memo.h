@@ -44,7 +44,7 @@ class FlatMemo final : public Memo {
 
 // Levels that no move of this Spec can reach have no limit that matters.
 inline Limits relevant(const Key& key, Limits limits) {
-  for (Level l = nearest_of(key) + 1; l <= kL3; ++l) limits.at(l) = Limits::kUnlimited;
+  for (Level l = farthest_of(key) + 1; l <= kL3; ++l) limits.at(l) = Limits::kUnlimited;
   return limits;
 }
 

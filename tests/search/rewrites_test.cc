@@ -62,58 +62,55 @@ TEST_CASE("rewrites propose what their headers say") {
   Spec base = space.problem().root();
   base.threads = 1;
   base.place.fill({kL2, false});
-  base.nearest = kL2;
   const Row rows[] = {
       {"tile", as_is,
-       "loop m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=2 n=40 k=600 a@L2 "
+       "loop m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 | 1 x m=2 n=40 k=600 a@L2 "
        "b@L2 "
-       "out@L2 nearest=L2\n"
-       "loop m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=2 n=40 k=600 a@L2 "
+       "out@L2\n"
+       "loop m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 | 1 x m=2 n=40 k=600 a@L2 "
        "b@L2 "
-       "out@L2 nearest=L2\n"
-       "loop n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=14 n=8 k=600 a@L2 "
+       "out@L2\n"
+       "loop n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 | 1 x m=14 n=8 k=600 a@L2 "
        "b@L2 "
-       "out@L2 nearest=L2\n"
-       "loop n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=14 n=8 k=600 a@L2 "
+       "out@L2\n"
+       "loop n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 | 1 x m=14 n=8 k=600 a@L2 "
        "b@L2 "
-       "out@L2 nearest=L2\n"},
+       "out@L2\n"},
       {"tile", small, ""},
       {"split_reduction", small,
-       "split k by 32 | 1 x m=6 n=16 k=32 a@L2 b@L2 out@L2 nearest=L2 | 1 x m=6 n=16 k=32 a@L2 "
+       "split k by 32 | 1 x m=6 n=16 k=32 a@L2 b@L2 out@L2 | 1 x m=6 n=16 k=32 a@L2 "
        "b@L2 "
-       "out@L2 acc nearest=L2\n"},
-      {"split_reduction", summing,
-       "split k by 32 | 2 x m=6 n=16 k=32 a@L2 b@L2 out@L2 acc nearest=L2\n"},
+       "out@L2 acc\n"},
+      {"split_reduction", summing, "split k by 32 | 2 x m=6 n=16 k=32 a@L2 b@L2 out@L2 acc\n"},
       {"split_reduction", reduced, ""},
       {"select_kernel", small, "call\n"},
       {"select_kernel", as_is, ""},
-      {"to_accumulate", small, "block | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L2 acc nearest=L2\n"},
+      {"to_accumulate", small, "block | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L2 acc\n"},
       {"to_accumulate", summing, ""},
-      {"view", small,
-       "view out to L1 | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L1 nearest=L1 | 384 bytes of L1\n"},
+      {"view", small, "view out to L1 | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L1 | 384 bytes of L1\n"},
       {"parallel", as_is, ""},
       {"parallel", threaded,
-       "parallel m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=2 n=40 k=600 "
+       "parallel m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 | 0 x m=2 n=40 k=600 "
        "a@L2 "
-       "b@L2 out@L2 nearest=L2\n"
-       "parallel m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=2 n=40 k=600 a@L2 "
-       "b@L2 out@L2 nearest=L2\n"
-       "parallel n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=14 n=8 k=600 "
+       "b@L2 out@L2\n"
+       "parallel m by 6 | 2 x m=6 n=40 k=600 a@L2 b@L2 out@L2 | 0 x m=2 n=40 k=600 a@L2 "
+       "b@L2 out@L2\n"
+       "parallel n by 32 | 1 x m=14 n=32 k=600 a@L2 b@L2 out@L2 | 0 x m=14 n=8 k=600 "
        "a@L2 "
-       "b@L2 out@L2 nearest=L2\n"
-       "parallel n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 nearest=L2 | 0 x m=14 n=8 k=600 "
+       "b@L2 out@L2\n"
+       "parallel n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 | 0 x m=14 n=8 k=600 "
        "a@L2 "
-       "b@L2 out@L2 nearest=L2\n"},
+       "b@L2 out@L2\n"},
       {"parallel_split", threaded,
-       "parallel split k by 300 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2 nearest=L2\n"},
+       "parallel split k by 300 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2\n"},
       {"parallel_split", as_is, ""},
       {"tile", threaded, ""},
       {"pack", threaded, ""},
       {"pack", small,
-       "copy a to L2 | 1 x m=6 n=16 k=64 a@L2 packed b@L2 out@L2 nearest=L2 | 1536 bytes of L2\n"
-       "copy a to L1 | 1 x m=6 n=16 k=64 a@L1 packed b@L2 out@L2 nearest=L1 | 1536 bytes of L1\n"
-       "copy b to L2 | 1 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 nearest=L2 | 4096 bytes of L2\n"
-       "copy b to L1 | 1 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 nearest=L1 | 4096 bytes of L1\n"},
+       "copy a to L2 | 1 x m=6 n=16 k=64 a@L2 packed b@L2 out@L2 | 1536 bytes of L2\n"
+       "copy a to L1 | 1 x m=6 n=16 k=64 a@L1 packed b@L2 out@L2 | 1536 bytes of L1\n"
+       "copy b to L2 | 1 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 | 4096 bytes of L2\n"
+       "copy b to L1 | 1 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 | 4096 bytes of L1\n"},
   };
   for (const Row& row : rows) {
     Spec s = base;
@@ -163,10 +160,10 @@ const ThreadRow kThreadRows[] = {
     // A narrow output holds no sums: copied first.
     {kNarrow, kNarrowFamily, "parallel_split", 2, as_is, ""},
     {kNarrow, kNarrowFamily, "pack", 2, as_is,
-     "copy out to L2 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L2 packed threads=2 nearest=L2 | 32 bytes "
+     "copy out to L2 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L2 packed threads=2 | 32 bytes "
      "of "
      "L2\n"
-     "copy out to L1 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L1 packed threads=2 nearest=L1 | 32 bytes "
+     "copy out to L1 | 1 x m=1 n=8 k=640 a@L2 b@L2 out@L1 packed threads=2 | 32 bytes "
      "of "
      "L1\n"},
 };

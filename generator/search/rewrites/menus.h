@@ -25,12 +25,12 @@ void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile)
   }
 }
 
-// One move of operand o to every cache level from `farthest` on down; levels never rise again
-// (spec.nearest). price(level, candidate) fills in the cost and the bytes taken.
+// One move of operand o to every cache level from `farthest` on down. price(level, candidate) fills
+// in the cost and the bytes taken.
 template <class F>
 void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool packed,
                const Emit& emit, F price) {
-  for (Level to = std::min({farthest, spec.nearest, kL3}); to >= kL1; --to) {
+  for (Level to = std::min(farthest, Level{kL3}); to >= kL1; --to) {
     if (space.machine().levels[to].bytes == 0) continue;
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
@@ -38,7 +38,6 @@ void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool
     price(to, c);
     Spec child = spec;
     child.place[o] = {to, packed};
-    if (space.monotone()) child.nearest = to;
     c.add(child, 1);
     emit(c);
   }

@@ -3,8 +3,7 @@
 //   Spec(x@far)  =>  view x to L { Spec(x@L) }      cost = transfer(x) + child, bytes of x at L
 //
 // No code: the cache does it. Pays only where x is used again; a leaf overlaps its own transfers
-// better than this. Levels go downwards only (spec.nearest): README.md says what that loses and
-// saves.
+// better than this.
 
 #include "search/rewrites/menus.h"
 

@@ -75,5 +75,47 @@ TEST_CASE("the cheapest candidate costs the optimum; an impossible child makes o
   CHECK(impossible > 0);
 }
 
+TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
+  struct Row {
+    std::string_view text;
+    int dim;
+    i64 extent;  // of the dim in the Spec
+    i64 tile;
+    i64 millicycles;  // a step; memory answers after 100 cycles
+  };
+  constexpr Row kRows[] = {
+      {"(x: f32[4096]): f32 = convert(x)", 0, 4096, 64, 0},
+      // Whole rows of x follow one another; the output begins anew.
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 1, 64, 32, 11'200},
+      // Half of every row: the 64 rows of x go on and lie in 32 pages.
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 0, 256, 64, 0},
+  };
+  const Machine machine = toy_machine();
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CAPTURE(row.dim);
+    const KernelSpec k = spec(row.text);
+    const Space space({&k.computation, &machine, families(k.computation, *find_isa("avx2"))[0], 1});
+    Spec s = space.problem().root();
+    s.extent[row.dim] = row.extent;
+    const Cost step = Steps(space, s).at(row.dim, row.tile);
+    CHECK(static_cast<i64>(step.value()) == row.millicycles);
+  }
+}
+
+TEST_CASE("scalar code competes only where vectors cannot do it as it lies") {
+  for (const auto& [text, scalar] : std::initializer_list<std::pair<std::string_view, bool>>{
+           {"(x: f32[64]): f32 = convert(x)", false},
+           {"(x: f32[5]): f32 = convert(x)", true},
+           {"(x: f32[16,16], y: f32[16,16] col): f32 = add(x, y)", true},
+           {"(x: f32[64]): f32 = reduce_sum(x, axis=0)", true}}) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const std::vector<Family> all = families(k.computation, *find_isa("avx2"));
+    CHECK(std::any_of(all.begin(), all.end(),
+                      [](const Family& f) { return f.kernel->lanes == 1; }) == scalar);
+  }
+}
+
 }  // namespace
 }  // namespace morello

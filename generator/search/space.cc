@@ -345,14 +345,14 @@ Steps::Steps(const Space& space, const Spec& s) : space_(space), spec_(s) {
   for (int o = 0; o < space.operands(); ++o) {
     if (s.place[o].level <= kL1) continue;
     far_[count_] = o;
-    rows_[count_] = s.place[o].packed ? 0 : space.rows_of(s, o, -1, 0).rows;
-    again_[count_] = space.begin(s.place[o].level, rows_[count_]);
+    const i64 rows = s.place[o].packed ? 0 : space.rows_of(s, o, -1, 0).rows;
+    again_[count_] = space.begin(s.place[o].level, rows);
     ++count_;
   }
 }
 
-// The part of an operand that one step reads begins where the last one ended if it is one row, or
-// if its rows go on and are few enough to be remembered.
+// The part of an operand that one step reads begins where the last one ended if its rows go on, and
+// are few enough for their pages to be remembered.
 Cost Steps::at(int dim, i64 tile) const {
   i64 total = 0;
   for (int i = 0; i < count_; ++i) {
@@ -363,8 +363,9 @@ Cost Steps::at(int dim, i64 tile) const {
       if (!space_.runs_on(spec_, o, dim)) total += again_[i];
     } else {
       const Region part = space_.rows_of(spec_, o, dim, tile);
-      const bool goes_on = part.rows == 1 || part.pages() <= kStreams;
-      if (!goes_on || part.rows != rows_[i]) total += space_.begin(spec_.place[o].level, part.rows);
+      const bool remembered = part.rows == 1 || part.pages() <= kStreams;
+      if (!remembered || !space_.rows_run_on(spec_, o, dim))
+        total += space_.begin(spec_.place[o].level, part.rows);
     }
   }
   return Cost::milli(total);
@@ -383,6 +384,19 @@ bool Space::runs_on(const Spec& s, int operand, int dim) const {
     if (touches_[operand][d] && d != dim && s.extent[d] > (along ? family().quantum[d] : 1))
       return false;
   return true;
+}
+
+// Rows go on along a dim whose neighbours lie where what is nearer in memory ends.
+bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
+  if (blocked_[operand]) return true;  // close enough, as in rows_of()
+  i64 run = 1;
+  for (const AddressTerm& g : given_[operand]) {
+    if (g.dim == dim) return g.stride == run;
+    if (s.extent[g.dim] == 1) continue;
+    if (g.stride != run) return false;
+    run *= s.extent[g.dim];
+  }
+  return false;
 }
 
 bool Space::leaf_covers(const Spec& s) const {

@@ -121,7 +121,8 @@ class Space {
   struct Work;  // of one leaf, in uops
   // All but the lines of an unpacked operand's region, with one dim no longer than a tile.
   Region rows_of(const Spec& s, int operand, int dim, i64 tile) const;
-  bool runs_on(const Spec& s, int operand, int dim) const;
+  bool runs_on(const Spec& s, int operand, int dim) const;  // of a packed operand
+  bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;
   Cost least_compute() const;
@@ -176,7 +177,6 @@ class Steps {
   const Spec& spec_;
   int count_ = 0;  // operands beyond L1
   int far_[kMaxOperands] = {};
-  i64 rows_[kMaxOperands] = {};   // of all of an operand; 0 packed
   i64 again_[kMaxOperands] = {};  // to begin with it anew, in millicycles
 };
 

@@ -89,6 +89,10 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
       {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 1, 64, 32, 11'200},
       // Half of every row: the 64 rows of x go on and lie in 32 pages.
       {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 0, 256, 64, 0},
+      // The same of whole rows, which lie in memory as one.
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 0, 512, 64, 0},
+      // Whole rows follow one another, and so do their sums.
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=1)", 0, 64, 32, 0},
   };
   const Machine machine = toy_machine();
   for (const Row& row : kRows) {

@@ -4,11 +4,11 @@
 #include <bit>
 #include <cstdint>
 
+#include "spec/sizes.h"
+
 namespace morello {
 
 static constexpr i64 kLineBytes = 64;
-
-static i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 
 Level shared_level(const Machine& machine, int threads) {
   Level l = kL2;

@@ -30,6 +30,11 @@ class Cost {
     std::uint64_t sum = 0;
     return __builtin_add_overflow(a.v_, b.v_, &sum) ? infinite() : Cost(sum);
   }
+  // Of finite costs, b no more than a.
+  friend constexpr Cost operator-(Cost a, Cost b) {
+    MORELLO_CHECK(b <= a && a.finite(), "{} less {}", a.v_, b.v_);
+    return Cost(a.v_ - b.v_);
+  }
   friend constexpr Cost operator*(i64 times, Cost c) {
     std::uint64_t product = 0;
     if (times == 0) return Cost();

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "search/space.h"
+#include "spec/sizes.h"
 
 namespace morello {
 namespace {
 
-i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
-
 constexpr i64 kCallMilli = 5'000;      // call, pointer set-up, branches: calls overlap
+constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, the shorter
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
 constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
@@ -152,13 +152,28 @@ Cost Space::stall(const Region& r, Level from, const Work& w) const {
   return Cost::milli(r.along_reduction * latency * 10 * kStallPercent / inflight);
 }
 
+// Of two things that a core does at once, what that saves.
+Cost Space::overlap(Cost a, Cost b) {
+  return Cost::milli(static_cast<i64>(std::min(a, b).value()) * kOverlapPercent / 100);
+}
+
 // Arithmetic and transfers at once: the longer of the two, and a part of the shorter that does not
 // overlap. What is prefetched from memory overlaps entirely: of the programs for a 64 MiB matrix-
 // vector product those with half the arithmetic take the same time.
 Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
-  const auto exposed = static_cast<i64>(traffic.value() - hidden.value());
-  const i64 less = std::min(static_cast<i64>(compute.value()), exposed);
-  return std::max(compute, traffic) + Cost::milli(less / 5);
+  const Cost less = std::min(compute, traffic - hidden);
+  return std::max(compute, traffic) + (less - overlap(less, less));
+}
+
+// The instructions that compute, at the rate of the core: no leaf of the family takes less.
+Cost Space::arithmetic(const Spec& s) const {
+  const Kernel& k = *family().kernel;
+  const Machine& m = machine();
+  i64 volume = 1;
+  for (int d = 0; d < dims(); ++d) volume *= s.extent[d];
+  const i64 each = std::max(1000 * k.uops.fma / m.fma_per_cycle,
+                            1000 * (k.uops.fma + k.uops.alu) / m.vector_per_cycle);
+  return volume / (k.lanes * k.group) * Cost::milli(each);
 }
 
 // Storing a register tile of so many vectors, where it can be stored most cheaply: a packed copy of
@@ -199,29 +214,38 @@ Cost Space::least_compute() const {
   return sum;
 }
 
-// Without prefetch overlapped() is subadditive, so the sum over leaves and moves is at least its
-// value at the sum of all arithmetic and of one compulsory transfer of every operand; where
-// operands start in memory, and any of them might be prefetched, only the longer of the two sums is
-// certain. An operand that no leaf can read where the user put it is copied at least once, which
+// Proved in README.md. Without prefetch overlapped() is subadditive, so that the sum over leaves is
+// at least its value at the sum of all arithmetic and of one compulsory transfer of every operand;
+// where operands start in memory, and any of them might be prefetched, only the longer of the two
+// sums is certain. Views hide behind half of the arithmetic at most, because what they bring is
+// used twice. An operand that no leaf can read where the user put it is copied at least once, which
 // overlaps with nothing. Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec root = problem_.root();
-  Cost traffic, copies;
+  const Cost half = Cost::milli(static_cast<i64>(arithmetic(root).value()) / 2);
+  Cost traffic, copies, viewed;
   for (int o = 0; o < operands(); ++o) {
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
-    if (input && !root.place[o].packed && !loads_given_[o])
-      copies =
-          copies + copy_work(o, packed_region(root.extent, o)) +
-          (from > kL1 ? region(root, o).lines : 0) * Cost::milli(line_millicycles(from, false));
-    else if (from > kL1)
-      traffic = traffic + region(root, o).lines * Cost::milli(line_millicycles(from, true));
+    const i64 lines = from > kL1 ? region(root, o).lines : 0;
+    if (input && !root.place[o].packed && !loads_given_[o]) {
+      copies = copies + copy_work(o, packed_region(root.extent, o)) +
+               lines * Cost::milli(line_millicycles(from, false));
+    } else if (from > kL1) {
+      const Cost bring = lines * Cost::milli(line_millicycles(from, true));
+      traffic = traffic + bring;
+      if (input && reused(root, o)) viewed = viewed + overlap(bring, half);
+    }
   }
   if (family().streams > 1)
     traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
   const bool hides = root.place[0].level == kMemory && machine().prefetch_bytes > 0;
-  const Cost least = overlapped(least_compute(), traffic, hides ? traffic : Cost()) + copies;
-  return Cost::milli(static_cast<i64>(least.value()) / problem_.threads);
+  const Cost hidden = hides ? traffic : Cost();
+  const Cost compute = least_compute();
+  const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);
+  const Cost together = overlapped(compute, traffic, hidden);
+  const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
+  return Cost::milli(static_cast<i64>((least + copies).value()) / problem_.threads);
 }
 
 }  // namespace morello

@@ -1,11 +1,10 @@
 #include "search/space.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
-#include "impl/shares.h"
+#include "spec/sizes.h"
 
 namespace morello {
 namespace {
@@ -29,31 +28,6 @@ constexpr i64 kLargeExtent = 1024;
 // The same where fewer dims have: at most 0.05 % dearer on four matrix-vector products, in 0.5 to
 // 0.75 of the time.
 constexpr i64 kHugeExtent = 8192;
-// Pages whose addresses the first-level TLB holds, and what each page costs a region whose rows lie
-// in more.
-constexpr i64 kPagesAtHand = 64;
-constexpr i64 kPageMilli = 4000;
-// Percent of the latency of a stream's first line that does not overlap with what was before.
-constexpr i64 kSeenLatency = 10;
-// Per mille of it for every row that a loop comes to anew: its page is another one, and no
-// prefetcher follows it yet. They follow the rows of so many pages. (G: bf16 1x2048x2048, rows of
-// 4 KiB: 348 to 355 us where a loop along them has 32 rows, 398 to 418 with 64.)
-constexpr i64 kRowLatency = 12;
-constexpr i64 kStreams = 32;
-// Copying, in millicycles: a vector of a run; an element that is shuffled within a run, or
-// transposed, by rows of the ISA; one that moves by itself. And a call. Measured on what GCC 12
-// makes of the emitted copies with AVX2 (an Intel server of 2 MiB of L2; 96 x 32 elements, both
-// sides in L1), cycles an element: runs of 16 and 24 f32 0.14, of 96 f32 0.06, bf16 to f32 0.15;
-// even/odd split of bf16 0.09 to 0.12; transposing f32 to panels of 16 0.20, of 6 0.26, bf16 0.13
-// and 0.22, 8-bit pairs 0.06 and 0.11; by itself 0.55 (8-bit, panels of 6) to 0.84 (8-bit to 16-bit
-// pairs).
-constexpr i64 kRunMilli = 1100;
-constexpr i64 kShuffleMilli = 120;
-constexpr i64 kTransposeMilli = 200;
-constexpr i64 kElementMilli = 700;
-constexpr i64 kCopyCallMilli = 4000;
-// Lines that one touch of a line costs which was evicted since the last one.
-constexpr i64 kRevisitLines = 2;
 // Share of a cache promised to operands, in quarters. (G: 16x2048x512 in parts of the reduction,
 // b's 1 MiB parts read three times each: 643 us, as if from nowhere near; 256 KiB parts 567, and
 // 534 where they are read once. L2 has 2 MiB.)
@@ -61,16 +35,12 @@ constexpr i64 kUsableQuarters[kLevels] = {0, 2, 2, 3, 0};
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
 constexpr i64 kInputsPerCopies = 4;
-// Adding an element of a copy, in millicycles: 0.14 to 0.18 cycles measured on what GCC 12 and
-// Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
-constexpr i64 kAddCopyMilli = 150;
 
 size_t saturating_power(size_t base, int exponent) {
   size_t power = 1;
   for (int i = 0; i < exponent && power <= kMostShapes; ++i) power *= base;
   return power;
 }
-i64 ceil_div(i64 a, i64 b) { return (a + b - 1) / b; }
 
 // Those greater than 1, ascending.
 std::vector<int> divisors(int n) {
@@ -88,22 +58,6 @@ i64 least_step(const AddressMap& map, int dim) {
 }
 
 }  // namespace
-
-i64 Region::footprint(Level l) const {
-  const i64 bytes = lines * line_bytes;
-  if (rows < 2 || l > kL2 || row_stride < line_bytes) return bytes;
-  // Of an L1 whose ways are as large as a page, and of an L2 below pages that lie anywhere, rows
-  // can use the lines of a page that they cover.
-  const i64 places = kPage / line_bytes >> spread_of(row_stride, line_bytes);
-  if (rows <= places) return bytes;
-  return bytes * kPage / std::min(kPage, places * (lines / rows) * line_bytes);
-}
-
-i64 Region::pages() const {
-  if (row_stride < line_bytes) return 1;
-  const auto lines = static_cast<std::uint64_t>(row_stride / line_bytes);
-  return rows * std::min(kPage, static_cast<i64>(std::bit_floor(lines)) * line_bytes) / kPage;
-}
 
 Space::Space(const Problem& problem, const Pruning& pruning)
     : problem_(problem), pruning_(pruning) {
@@ -271,134 +225,6 @@ bool Space::steps_whole_blocks(const Spec& s, int dim, i64 tile) const {
   return true;
 }
 
-Region Space::packed_region(const Extents& e, int operand) const {
-  Region r;
-  r.line_bytes = machine().levels[kL1].line;
-  const i64 bytes = problem_.packed_bytes(operand, e);
-  r.row_bytes = bytes;
-  r.lines = ceil_div(bytes, r.line_bytes);
-  return r;
-}
-
-Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
-  Region r;
-  r.line_bytes = machine().levels[kL1].line;
-  i64 run = 1;
-  i64 stride = 0;
-  for (const AddressTerm& g : given_[operand]) {
-    const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
-    if (e == 1) continue;
-    if (g.stride == run && r.rows == 1) {
-      run *= e;
-      continue;
-    }
-    r.rows *= e;
-    if (computation().dims[g.dim].reduction) r.along_reduction *= e;
-    if (stride == 0) stride = g.stride;
-  }
-  if (blocked_[operand]) {  // close enough: all of it, in one piece
-    run = 1;
-    for (int d = 0; d < dims(); ++d)
-      if (touches_[operand][d]) run *= d == dim ? std::min(tile, s.extent[d]) : s.extent[d];
-    r.rows = r.along_reduction = 1;
-  }
-  const int size = bytes(computation().operands[operand].dtype);
-  r.row_bytes = run * size;
-  r.row_stride = r.rows > 1 ? stride * size : 0;
-  return r;
-}
-
-Region Space::region(const Spec& s, int operand) const {
-  if (s.place[operand].packed) return packed_region(s.extent, operand);
-  Region r = rows_of(s, operand, -1, 0);
-  r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);
-  // Neighbouring rows may share lines (a column of a row-major matrix read in full).
-  if (r.row_stride > 0 && r.row_stride < r.line_bytes)
-    r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
-  return r;
-}
-
-i64 Space::line_millicycles(Level l, bool prefetched) const {
-  const LevelDesc& d = machine().levels[l];
-  const i64 alone = prefetched ? d.prefetched_millicycles : d.line_millicycles;
-  const i64 users = std::min(problem_.threads, d.shared_by);
-  return std::max(alone, d.shared_line_millicycles * users);
-}
-
-Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
-  if (from <= kL1) return Cost();
-  i64 total = r.lines * line_millicycles(from, prefetched);
-  if (const i64 pages = r.pages(); pages > kPagesAtHand) total += pages * kPageMilli;
-  return Cost::milli(total);
-}
-
-// A stream that is prefetched: nobody has asked for its first lines, and a distance less than the
-// machine's hides less.
-Cost Space::stream(const Region& r, Level from, i64 distance) const {
-  const i64 alone = line_millicycles(from, false);
-  const i64 saved = (alone - line_millicycles(from, true)) * distance / machine().prefetch_bytes;
-  const i64 covered = std::max<i64>(0, r.lines - distance / r.line_bytes);
-  return Cost::milli(r.lines * alone - covered * saved);
-}
-
-Steps::Steps(const Space& space, const Spec& s) : space_(space), spec_(s) {
-  for (int o = 0; o < space.operands(); ++o) {
-    if (s.place[o].level <= kL1) continue;
-    far_[count_] = o;
-    const i64 rows = s.place[o].packed ? 0 : space.rows_of(s, o, -1, 0).rows;
-    again_[count_] = space.begin(s.place[o].level, rows);
-    ++count_;
-  }
-}
-
-// The part of an operand that one step reads begins where the last one ended if its rows go on, and
-// are few enough for their pages to be remembered.
-Cost Steps::at(int dim, i64 tile) const {
-  i64 total = 0;
-  for (int i = 0; i < count_; ++i) {
-    const int o = far_[i];
-    if (!space_.touches_[o][dim]) {
-      total += again_[i];
-    } else if (spec_.place[o].packed) {
-      if (!space_.runs_on(spec_, o, dim)) total += again_[i];
-    } else {
-      const Region part = space_.rows_of(spec_, o, dim, tile);
-      const bool remembered = part.rows == 1 || part.pages() <= kStreams;
-      if (!remembered || !space_.rows_run_on(spec_, o, dim))
-        total += space_.begin(spec_.place[o].level, part.rows);
-    }
-  }
-  return Cost::milli(total);
-}
-
-i64 Space::begin(Level from, i64 rows) const {
-  return machine().levels[from].latency_millicycles * (kSeenLatency * 10 + kRowLatency * rows) /
-         1000;
-}
-
-// Packed panels hold all of the reduction one after the other, so a step along it goes on; whether
-// one to the next panel does depends on how much of it was used.
-bool Space::runs_on(const Spec& s, int operand, int dim) const {
-  const bool along = computation().dims[dim].reduction;
-  for (int d = 0; d < dims(); ++d)
-    if (touches_[operand][d] && d != dim && s.extent[d] > (along ? family().quantum[d] : 1))
-      return false;
-  return true;
-}
-
-// Rows go on along a dim whose neighbours lie where what is nearer in memory ends.
-bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
-  if (blocked_[operand]) return true;  // close enough, as in rows_of()
-  i64 run = 1;
-  for (const AddressTerm& g : given_[operand]) {
-    if (g.dim == dim) return g.stride == run;
-    if (s.extent[g.dim] == 1) continue;
-    if (g.stride != run) return false;
-    run *= s.extent[g.dim];
-  }
-  return false;
-}
-
 bool Space::leaf_covers(const Spec& s) const {
   const Computation& c = computation();
   for (int d = 0; d < dims(); ++d)
@@ -415,16 +241,17 @@ bool Space::accumulates(const Spec& s) const {
   return s.place[c.inputs()].packed || c.output().dtype == family().kernel->output;
 }
 
-bool Space::reused(const Spec& s, int operand) const {
+i64 Space::uses(const Spec& s, int operand) const {
+  i64 uses = 1;
   for (int d = 0; d < dims(); ++d) {
     if (touches_[operand][d]) continue;
     const bool reduction = computation().dims[d].reduction;
     const i64 once = !reduction          ? family().quantum[d]
                      : tiles_[d].empty() ? s.extent[d]
                                          : tiles_[d].front();
-    if (s.extent[d] > once) return true;
+    uses *= ceil_div(s.extent[d], once);
   }
-  return false;
+  return uses;
 }
 
 int Space::prefetchable(const Spec& s) const {
@@ -441,125 +268,6 @@ int Space::prefetchable(const Spec& s) const {
     }
   }
   return best;
-}
-
-// What was packed ahead of time lies in the order of the copy already: only its type changes.
-bool Space::copies_in_runs(int operand) const {
-  const PackedOrder& order = family().packed[operand];
-  if (order.digits.empty()) return false;
-  if (computation().operands[operand].packed) return true;
-  const Digit& inner = order.digits.back();
-  const bool long_run = inner.mod == 0 || inner.mod >= 8;
-  return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
-}
-
-// Whether the last digits run along the dim that is adjacent in the source, in another order.
-bool Space::copies_within_runs(int operand) const {
-  const std::vector<Digit>& digits = family().packed[operand].digits;
-  if (digits.size() < 2) return false;
-  const int axis = digits.back().axis;
-  return digits[digits.size() - 2].axis == axis &&
-         problem_.root_address(operand).unit_stride(axis) == 1;
-}
-
-// Whether the ISA has rows for what is no run: elements that keep their type, so many adjacent in a
-// panel as a row has. Those adjacent on both sides (pairs of the reduction) move as one.
-bool Space::copies_in_registers(int operand) const {
-  std::span<const Digit> digits = family().packed[operand].digits;
-  const Dtype type = computation().operands[operand].dtype;
-  if (digits.empty() || packed_dtype(family(), computation(), operand) != type) return false;
-  i64 unit = bytes(type);
-  const Digit& last = digits.back();
-  const bool adjacent = last.div == 1 && problem_.root_address(operand).unit_stride(last.axis) == 1;
-  if (adjacent && last.mod > 0 && unit * last.mod <= 4 && digits.size() > 1) {
-    unit *= last.mod;
-    digits = digits.first(digits.size() - 1);
-  }
-  const i64 panel = digits.back().mod;  // 0: as many as there are
-  for (std::span<const Transpose> rows : family().isa->transposes)
-    for (const Transpose& t : rows)
-      if (t.bytes == unit && (panel == 0 || t.rows <= panel) && (!t.dense || t.rows == panel))
-        return true;
-  return false;
-}
-
-Cost Space::copy_work(int operand, const Region& packed) const {
-  const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
-  const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  return Cost::milli(elements * (copies_in_runs_[operand]         ? kRunMilli / lanes
-                                 : !copies_in_registers_[operand] ? kElementMilli
-                                 : copies_within_runs_[operand]   ? kShuffleMilli
-                                                                  : kTransposeMilli));
-}
-
-// A copy goes through panels, and through all of the reduction in each. Where a panel is less than
-// a line wide in the source, the next one finds its lines again, if they are still there.
-Cost Space::revisits(const Spec& s, int operand) const {
-  const Level from = s.place[operand].level;
-  if (from <= kL1 || s.place[operand].packed || operand == computation().inputs()) return Cost();
-  Region column = region(s, operand);
-  const i64 size = bytes(computation().operands[operand].dtype);
-  i64 lines = 1;  // of all columns that are a line wide
-  int unit = -1;
-  column.rows = 1;
-  column.row_stride = 0;
-  for (const AddressTerm& g : given_[operand]) {
-    if (g.stride == 1) {
-      unit = g.dim;
-      continue;
-    }
-    lines *= s.extent[g.dim];
-    if (!computation().dims[g.dim].reduction || s.extent[g.dim] == 1) continue;
-    if (column.rows == 1) column.row_stride = g.stride * size;
-    column.rows *= s.extent[g.dim];
-  }
-  if (unit < 0 || computation().dims[unit].reduction || column.rows == 1) return Cost();
-  const i64 width = s.extent[unit];
-  // Where a panel has one element, rows of the ISA take those of several panels at once.
-  const i64 quantum = family().quantum[unit];
-  const i64 panel = std::min(quantum > 1 || !copies_in_registers_[operand] ? quantum : 8, width);
-  if (panel * size >= column.line_bytes) return Cost();
-  column.row_bytes = column.line_bytes;
-  column.lines = column.rows;
-  if (column.footprint(kL1) <= machine().levels[kL1].bytes) return Cost();
-  const bool in_l2 = from == kL2 || column.footprint(kL2) <= capacity().at(kL2);
-  return lines * ceil_div(width, panel) * kRevisitLines *
-         Cost::milli(line_millicycles(in_l2 ? kL2 : from, false));
-}
-
-Cost Space::copy(const Spec& s, int operand, Level to) const {
-  const Level from = s.place[operand].level;
-  const Region packed = packed_region(s.extent, operand);
-  const int ways = operand == computation().inputs() && s.accumulate ? 2 : 1;
-  // What is written comes in first and goes out again.
-  return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
-                 copy_work(operand, packed)) +
-         revisits(s, operand) + Cost::milli(kCopyCallMilli);
-}
-
-// Copies were written by other cores, so they come through a cache that all of them share: each
-// task reads its part of every share and writes its part of the output.
-Cost Space::add_shares(const Spec& s, const Loop& loop) const {
-  const Shares shares = shares_of(problem_, s, loop);
-  const i64 line = machine().levels[kL1].line;
-  const int out = computation().inputs();
-  const i64 size = bytes(problem_.place_dtype(out, s.place[out].packed));
-  const Level from = std::max(s.place[out].level, shared_level(machine(), problem_.threads));
-  Region part;
-  part.line_bytes = static_cast<int>(line);
-  part.row_bytes = shares.task_elements * size;
-  part.lines = ceil_div(part.row_bytes, line);
-  const Cost adding = Cost::milli((shares.count - 1) * shares.task_elements * kAddCopyMilli);
-  const Cost start = shares.tasks > 1 ? region_start() : Cost();
-  return start + (shares.count + 1) * transfer(part, from) + adding +
-         Cost::milli(machine().levels[from].latency_millicycles * kSeenLatency / 100) +
-         Cost::cycles(20);
-}
-
-Cost Space::fill(const Spec& s) const {
-  const int out = computation().inputs();
-  const Region r = region(s, out);
-  return transfer(r, s.place[out].level) + Cost::milli(r.lines * 2000) + Cost::cycles(10);
 }
 
 }  // namespace morello

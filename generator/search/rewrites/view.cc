@@ -1,9 +1,8 @@
 // View: make an operand resident at a nearer cache level, where it stays while the child runs.
 //
-//   Spec(x@far)  =>  view x to L { Spec(x@L) }      cost = transfer(x) + child, bytes of x at L
+//   Spec(x@far)  =>  view x to L { Spec(x@L) }      cost = Space::view + child, bytes of x at L
 //
-// No code: the cache does it. Pays only where x is used again; a leaf overlaps its own transfers
-// better than this.
+// No code: the cache does it. Pays only where x is used again.
 
 #include "search/rewrites/menus.h"
 
@@ -14,10 +13,10 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   for (int o = 0; o < space.operands(); ++o) {
     if (!space.reused(spec, o)) continue;
     const Region region = space.region(spec, o);
-    const Level from = spec.place[o].level;
-    const int ways = o + 1 == space.operands() && spec.accumulate ? 2 : 1;
-    each_move(space, spec, o, from - 1, spec.place[o].packed, emit, [&](Level to, Candidate& c) {
-      c.cost.base = ways * space.transfer(region, from);
+    const Cost cost = space.view(spec, o);
+    const Level nearest = spec.place[o].level - 1;
+    each_move(space, spec, o, nearest, spec.place[o].packed, emit, [&](Level to, Candidate& c) {
+      c.cost.base = cost;
       c.bytes = region.footprint(to);
     });
   }

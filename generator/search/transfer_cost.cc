@@ -1,0 +1,188 @@
+// What operands cost to bring in: where they lie, as memory sees it, the lines that move, and the
+// streams that loops break off.
+
+#include <algorithm>
+#include <bit>
+
+#include "search/space.h"
+#include "spec/sizes.h"
+
+namespace morello {
+namespace {
+
+// Pages whose addresses the first-level TLB holds, and what each page costs a region whose rows lie
+// in more.
+constexpr i64 kPagesAtHand = 64;
+constexpr i64 kPageMilli = 4000;
+// Percent of the latency of a stream's first line that does not overlap with what was before.
+constexpr i64 kSeenLatency = 10;
+// Per mille of it for every row that a loop comes to anew: its page is another one, and no
+// prefetcher follows it yet. They follow the rows of so many pages. (G: bf16 1x2048x2048, rows of
+// 4 KiB: 348 to 355 us where a loop along them has 32 rows, 398 to 418 with 64.)
+constexpr i64 kRowLatency = 12;
+constexpr i64 kStreams = 32;
+
+}  // namespace
+
+i64 Region::footprint(Level l) const {
+  const i64 bytes = lines * line_bytes;
+  if (rows < 2 || l > kL2 || row_stride < line_bytes) return bytes;
+  // Of an L1 whose ways are as large as a page, and of an L2 below pages that lie anywhere, rows
+  // can use the lines of a page that they cover.
+  const i64 places = kPage / line_bytes >> spread_of(row_stride, line_bytes);
+  if (rows <= places) return bytes;
+  return bytes * kPage / std::min(kPage, places * (lines / rows) * line_bytes);
+}
+
+i64 Region::pages() const {
+  if (row_stride < line_bytes) return 1;
+  const auto lines = static_cast<std::uint64_t>(row_stride / line_bytes);
+  return rows * std::min(kPage, static_cast<i64>(std::bit_floor(lines)) * line_bytes) / kPage;
+}
+
+Region Space::packed_region(const Extents& e, int operand) const {
+  Region r;
+  r.line_bytes = machine().levels[kL1].line;
+  const i64 bytes = problem_.packed_bytes(operand, e);
+  r.row_bytes = bytes;
+  r.lines = ceil_div(bytes, r.line_bytes);
+  return r;
+}
+
+Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
+  Region r;
+  r.line_bytes = machine().levels[kL1].line;
+  i64 run = 1;
+  i64 stride = 0;
+  for (const AddressTerm& g : given_[operand]) {
+    const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
+    if (e == 1) continue;
+    if (g.stride == run && r.rows == 1) {
+      run *= e;
+      continue;
+    }
+    r.rows *= e;
+    if (computation().dims[g.dim].reduction) r.along_reduction *= e;
+    if (stride == 0) stride = g.stride;
+  }
+  if (blocked_[operand]) {  // close enough: all of it, in one piece
+    run = 1;
+    for (int d = 0; d < dims(); ++d)
+      if (touches_[operand][d]) run *= d == dim ? std::min(tile, s.extent[d]) : s.extent[d];
+    r.rows = r.along_reduction = 1;
+  }
+  const int size = bytes(computation().operands[operand].dtype);
+  r.row_bytes = run * size;
+  r.row_stride = r.rows > 1 ? stride * size : 0;
+  return r;
+}
+
+Region Space::region(const Spec& s, int operand) const {
+  if (s.place[operand].packed) return packed_region(s.extent, operand);
+  Region r = rows_of(s, operand, -1, 0);
+  r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);
+  // Neighbouring rows may share lines (a column of a row-major matrix read in full).
+  if (r.row_stride > 0 && r.row_stride < r.line_bytes)
+    r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
+  return r;
+}
+
+i64 Space::line_millicycles(Level l, bool prefetched) const {
+  const LevelDesc& d = machine().levels[l];
+  const i64 alone = prefetched ? d.prefetched_millicycles : d.line_millicycles;
+  const i64 users = std::min(problem_.threads, d.shared_by);
+  return std::max(alone, d.shared_line_millicycles * users);
+}
+
+Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
+  if (from <= kL1) return Cost();
+  i64 total = r.lines * line_millicycles(from, prefetched);
+  if (const i64 pages = r.pages(); pages > kPagesAtHand) total += pages * kPageMilli;
+  return Cost::milli(total);
+}
+
+// A stream that is prefetched: nobody has asked for its first lines, and a distance less than the
+// machine's hides less.
+Cost Space::stream(const Region& r, Level from, i64 distance) const {
+  const i64 alone = line_millicycles(from, false);
+  const i64 saved = (alone - line_millicycles(from, true)) * distance / machine().prefetch_bytes;
+  const i64 covered = std::max<i64>(0, r.lines - distance / r.line_bytes);
+  return Cost::milli(r.lines * alone - covered * saved);
+}
+
+// What brings an operand nearer overlaps with the arithmetic of those who use it first; a leaf's
+// own transfers do so to the same part. Prefetchers fetch rows ahead while they lie in few pages;
+// what is packed they follow in any case. Where a matrix lies in one run its parts are read all the
+// same. (G: f32 16x2048x512 from L3 in parts of 32 rows, 64 KiB, takes 420 us, in parts of 128
+// rows, 256 KiB, 500 to 580. Before, with every view paid in full, the model preferred the latter
+// by 12 %.) An output has been computed before it moves.
+Cost Space::view(const Spec& s, int operand) const {
+  const Region r = region(s, operand);
+  const Level from = s.place[operand].level;
+  const Cost all = transfer(r, from);
+  if (operand == computation().inputs()) return s.accumulate ? 2 * all : all;
+  const i64 pages = r.rows == 1 ? ceil_div(r.row_bytes, kPage) : r.pages();
+  if (!s.place[operand].packed && pages > kStreams) return all;
+  const Cost beside = Cost::milli(static_cast<i64>(arithmetic(s).value()) / uses(s, operand));
+  return all - overlap(all, beside);
+}
+
+Steps::Steps(const Space& space, const Spec& s) : space_(space), spec_(s) {
+  for (int o = 0; o < space.operands(); ++o) {
+    if (s.place[o].level <= kL1) continue;
+    far_[count_] = o;
+    const i64 rows = s.place[o].packed ? 0 : space.rows_of(s, o, -1, 0).rows;
+    again_[count_] = space.begin(s.place[o].level, rows);
+    ++count_;
+  }
+}
+
+// The part of an operand that one step reads begins where the last one ended if its rows go on, and
+// are few enough for their pages to be remembered.
+Cost Steps::at(int dim, i64 tile) const {
+  i64 total = 0;
+  for (int i = 0; i < count_; ++i) {
+    const int o = far_[i];
+    if (!space_.touches_[o][dim]) {
+      total += again_[i];
+    } else if (spec_.place[o].packed) {
+      if (!space_.runs_on(spec_, o, dim)) total += again_[i];
+    } else {
+      const Region part = space_.rows_of(spec_, o, dim, tile);
+      const bool remembered = part.rows == 1 || part.pages() <= kStreams;
+      if (!remembered || !space_.rows_run_on(spec_, o, dim))
+        total += space_.begin(spec_.place[o].level, part.rows);
+    }
+  }
+  return Cost::milli(total);
+}
+
+i64 Space::begin(Level from, i64 rows) const {
+  return machine().levels[from].latency_millicycles * (kSeenLatency * 10 + kRowLatency * rows) /
+         1000;
+}
+
+// Packed panels hold all of the reduction one after the other, so a step along it goes on; whether
+// one to the next panel does depends on how much of it was used.
+bool Space::runs_on(const Spec& s, int operand, int dim) const {
+  const bool along = computation().dims[dim].reduction;
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[operand][d] && d != dim && s.extent[d] > (along ? family().quantum[d] : 1))
+      return false;
+  return true;
+}
+
+// Rows go on along a dim whose neighbours lie where what is nearer in memory ends.
+bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
+  if (blocked_[operand]) return true;  // close enough, as in rows_of()
+  i64 run = 1;
+  for (const AddressTerm& g : given_[operand]) {
+    if (g.dim == dim) return g.stride == run;
+    if (s.extent[g.dim] == 1) continue;
+    if (g.stride != run) return false;
+    run *= s.extent[g.dim];
+  }
+  return false;
+}
+
+}  // namespace morello

@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
 struct Args {
   std::string machine = "x86-64-v3", spec, only, isa = "avx2", directory;
   int threads = 1, jobs = 2, repeat = 1;
+  double seconds = 60;
   bool nests = false, memos = false, sharing = false;
 };
 
@@ -112,6 +113,8 @@ int main(int argc, char** argv) {
   app.add_flag("--nests", a.nests, "Print what was found");
   app.add_flag("--memos", a.memos, "Compare with a memo by (Spec, exact limits) and a flat one");
   app.add_flag("--sharing", a.sharing, "Layers of language models one by one and together");
+  app.add_option("--seconds", a.seconds, "Of --memos: end a search after as many")
+      ->check(CLI::Range(1, 100'000));
   CLI11_PARSE(app, argc, argv);
   const Result<Machine> machine = load_machine(a.machine);
   if (!machine) {
@@ -123,7 +126,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "no instruction set {}\n", a.isa);
     return 2;
   }
-  if (a.memos) return compare_memos(*machine, *isa);
+  if (a.memos) return compare_memos(*machine, *isa, a.only, a.seconds);
   if (a.sharing) return compare_sharing(*machine, *isa);
   std::vector<Row> rows(std::begin(kRows), std::end(kRows));
   if (!a.spec.empty()) rows = {{"spec", a.spec.c_str(), a.threads, 0}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 namespace morello {
@@ -9,10 +10,12 @@ namespace {
 
 constexpr int kClassBits = 7;
 static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
-// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, threads.
+// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, threads, menus.
 constexpr int kPlaceBits = 4;
 constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
 constexpr int kThreadsBit = kAccumulateBit + 1;
+constexpr int kMenuBits = 4;
+constexpr int kMenusBit = 64 - kMenuBits * kMaxDims;
 
 std::string digits_text(const PackedOrder& order) {
   std::string out;
@@ -20,15 +23,26 @@ std::string digits_text(const PackedOrder& order) {
   return out;
 }
 
+// Whether a copy of an operand whose layout has blocks may still find columns in it, whose distance
+// costs ask for (Space::copy): some dim is adjacent throughout.
+bool has_columns(const AddressMap& map) {
+  return std::any_of(map.terms.begin(), map.terms.end(),
+                     [](const AddressTerm& t) { return t.is_plain() && t.stride == 1; });
+}
+
 // Where the user put an operand: the order of the strides, and those below a line exactly, because
-// costs count the lines that such rows share; a layout with blocks in full.
+// costs count the lines that such rows share. Of a layout with blocks, which count as one piece of
+// memory, the blocks; how far apart they are depends on the extents at the root and is not asked.
 std::string given_text(const Problem& p, int o) {
   if (p.root().place[o].packed) return " packed";
   const AddressMap map = p.root_address(o);
   std::string out;
   if (!map.is_plain()) {
-    for (const AddressTerm& t : map.terms)
-      out += fmt::format(" {}/{}%{}*{}", t.dim, t.div, t.mod, t.stride);
+    const bool exact = has_columns(map);
+    for (const AddressTerm& t : map.terms) {
+      out += fmt::format(" {}/{}%{}", t.dim, t.div, t.mod);
+      if (exact || t.stride == 1) out += fmt::format("*{}", t.stride);
+    }
     return out;
   }
   const int size = bytes(p.computation->operands[o].dtype);
@@ -57,7 +71,7 @@ std::string operand_text(const Problem& p, int o) {
   return out + given_text(p, o) + '\n';
 }
 
-std::string signature_of(const Problem& p, const std::string& menus) {
+std::string signature_of(const Problem& p, bool shorter) {
   const Computation& c = *p.computation;
   std::string out = "body";
   for (BodyOp op : c.body) out += fmt::format(" {}", static_cast<int>(op));
@@ -69,7 +83,8 @@ std::string signature_of(const Problem& p, const std::string& menus) {
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
   out += '\n';
   for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
-  return out + fmt::format("menus {}\nthreads {}\n{}", menus, p.threads, p.machine->toml());
+  if (!shorter) out += "all attributes\n";
+  return out + fmt::format("threads {}\n{}", p.threads, p.machine->toml());
 }
 
 }  // namespace
@@ -88,12 +103,21 @@ int stride_class(i64 bytes, i64 line_bytes) {
   return kBelowPage + kSpreads * octave + spread_of(bytes, line_bytes);
 }
 
-Coordinates::Coordinates(const Problem& p, const std::string& menus, bool shorter)
+// Below `first` there is no tile; up to first * ratio there are those that menus begin with, which
+// the signature has but for `low`.
+std::uint64_t Menu::seen(i64 extent) const {
+  if (first == 0 || extent <= first) return 0;
+  const auto octaves = std::countr_zero(static_cast<std::uint64_t>(ratio));
+  return static_cast<std::uint64_t>(extent > first * ratio ? octaves : 0) << 1 | low;
+}
+
+Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
     : dims_(static_cast<int>(p.computation->dims.size())),
       operands_(static_cast<int>(p.computation->operands.size())),
       line_bytes_(p.machine->levels[kL1].line),
       shorter_(shorter),
-      signature_(signature_of(p, menus)) {
+      menus_(menus),
+      signature_(signature_of(p, shorter)) {
   MORELLO_CHECK(line_bytes_ >= kLeastLine && line_bytes_ <= kPage, "lines of {} bytes",
                 line_bytes_);
   for (int o = 0; o < operands_; ++o) {
@@ -146,6 +170,8 @@ Key Coordinates::key(const Spec& s) const {
     const int twos = std::countr_zero(e);
     MORELLO_CHECK(e >> twos <= 0xFFFFFFFF, "extent {} has too large an odd part", e);
     k.point[d] = static_cast<std::uint16_t>(twos);
+    const i64 shown = shorter_ ? s.extent[d] : std::numeric_limits<i64>::max();
+    k.page[0] |= menus_[d].seen(shown) << (kMenusBit + kMenuBits * d);
     k.page[3 + d / 2] |= (e >> twos) << 32 * (d % 2);
   }
   return k;

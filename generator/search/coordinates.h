@@ -1,11 +1,12 @@
 // Coordinates: where a Spec lies in the memo. A table belongs to a *signature*, the text of all
 // that is constant while one family is searched and that could change an answer: the computation
-// without its extents, the family, the menus of tiles, the machine and the number of threads.
-// Within a signature a Spec is a page (attributes that cannot be ordered) and a point in Z>=0^n.
+// without its extents, the family, the machine and the number of threads. Within a signature a Spec
+// is a page (attributes that cannot be ordered) and a point in Z>=0^n.
 //
 //   point[d]   a, where extent[d] = odd * 2^a
 //   page       odd part of every extent; level and form of every operand; accumulate, threads;
-//              a class for every stride of an operand that is not packed
+//              a class for every stride of an operand that is not packed; of the menu of tiles
+//              of every dim, what shows below the extent
 //
 // Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
 // another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
@@ -14,7 +15,10 @@
 // and in how many places of a page rows begin (`stride_class`).
 //
 // Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
-// which only a fill of the output still asks.
+// which only a fill of the output still asks; how far apart the blocks of a given layout lie; and
+// of a menu all that is not below the extent. Kernels whose menus differ (the greater an extent,
+// the coarser is its menu) share what is smaller than the first tile that one of them has and the
+// other has not.
 //
 // Promise: serial Specs (threads == 1) with equal keys, in Spaces with equal signatures, have the
 // same candidates: equal decisions, own costs, bytes and weights, and children with equal keys. How
@@ -57,12 +61,25 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
+// What the tiles of a dim depend on beyond the signature: they begin at `first` (0: none but fixed
+// ones) and, where a layout has blocks, at other sizes that the signature has, and go on in powers
+// of `ratio`. A reduction may begin lower than others: `low`.
+struct Menu {
+  i64 first = 0;
+  i64 ratio = 2;
+  bool low = false;
+  // What shows of it where only tiles below `extent` count. Equal for menus with equal such tiles
+  // only: none below `first`; one there and up to `ratio` times as much, if the signature says
+  // which.
+  std::uint64_t seen(i64 extent) const;
+};
+using Menus = std::array<Menu, kMaxDims>;
+
 class Coordinates {
  public:
   Coordinates() = default;
-  // `menus` is the text of what tile sizes depend on (search/space.h). Not `shorter`: nothing is
-  // dropped, for comparison.
-  Coordinates(const Problem& problem, const std::string& menus, bool shorter = true);
+  // Not `shorter`: nothing is dropped, for comparison.
+  Coordinates(const Problem& problem, const Menus& menus, bool shorter = true);
 
   const std::string& signature() const { return signature_; }
   Key key(const Spec& s) const;
@@ -73,6 +90,7 @@ class Coordinates {
   int dims_ = 0, operands_ = 0;
   int line_bytes_ = 64;
   bool shorter_ = true;
+  Menus menus_;
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};
   std::vector<AddressTerm> strides_[kMaxOperands];  // AddressMap::plain_terms()

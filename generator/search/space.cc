@@ -86,7 +86,9 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     copies_in_registers_[o] = copies_in_registers(o);
   }
   make_menus();
-  coordinates_ = Coordinates(problem_, menus_text(), pruning_.keys);
+  Menus menus;
+  for (int d = 0; d < dims(); ++d) menus[d] = menu(d);
+  coordinates_ = Coordinates(problem_, menus, pruning_.keys);
 }
 
 // The output is packed only where the leaf cannot accumulate and store it as it is (bf16, strided,
@@ -116,44 +118,43 @@ void Space::make_menus() {
   }
 }
 
-// What tiles_ are made from, without the extents that only end the lists: any two Spaces with this
-// text have the same tiles below any extent.
-std::string Space::menus_text() const {
-  std::string out;
-  if (!pruning_.keys) out += " all";
-  for (int d = 0; d < dims(); ++d) {
-    out += fmt::format(" {}^{}", first_tile(d), ratio_[d]);
-    for (int o = 0; o < operands(); ++o)
-      if (block_[o][d] > 1) out += fmt::format(",{}", block_[o][d]);
-  }
-  return out;
+Menu Space::menu(int d) const {
+  const std::vector<i64> firsts = first_tiles(d);
+  if (firsts.empty()) return {};
+  const i64 floor = reduction_floor(d);
+  return {*std::min_element(firsts.begin(), firsts.end()), ratio_[d],
+          least_tile(d, floor) != least_tile(d, kReductionFloor)};
+}
+
+i64 Space::reduction_floor(int d) const {
+  return computation().dims[d].extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
 }
 
 // The least tile of a dim; 0 for one that all operands touch, which has a menu of its own.
-i64 Space::first_tile(int d) const {
-  const Dim& dim = computation().dims[d];
+i64 Space::least_tile(int d, i64 floor) const {
   const i64 quantum = family().quantum[d];
-  if (dim.reduction) {
-    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
-    return quantum * std::max<i64>(1, ceil_div(floor, quantum));
-  }
+  if (computation().dims[d].reduction) return quantum * std::max<i64>(1, ceil_div(floor, quantum));
   const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
   return shared && quantum == 1 ? 0 : quantum;
 }
 
-void Space::make_tiles(int d) {
-  const Dim& dim = computation().dims[d];
-  std::set<i64> sizes;
-  auto add_powers = [&](i64 first) {
-    for (i64 t = first; t < dim.extent; t *= ratio_[d]) sizes.insert(t);
-  };
-  const i64 first = first_tile(d);
-  if (first > 0) add_powers(first);
-  if (first == 0)
-    for (i64 t : kSharedTiles)
-      if (t < dim.extent) sizes.insert(t);
+// Where the powers in a dim's menu begin.
+std::vector<i64> Space::first_tiles(int d) const {
+  std::vector<i64> firsts;
+  if (const i64 least = least_tile(d, reduction_floor(d)); least > 0) firsts.push_back(least);
   for (int o = 0; o < operands(); ++o)
-    if (block_[o][d] > 1) add_powers(std::lcm(family().quantum[d], block_[o][d]));
+    if (block_[o][d] > 1) firsts.push_back(std::lcm(family().quantum[d], block_[o][d]));
+  return firsts;
+}
+
+void Space::make_tiles(int d) {
+  const i64 extent = computation().dims[d].extent;
+  std::set<i64> sizes;
+  for (i64 first : first_tiles(d))
+    for (i64 t = first; t < extent; t *= ratio_[d]) sizes.insert(t);
+  if (least_tile(d, reduction_floor(d)) == 0)
+    for (i64 t : kSharedTiles)
+      if (t < extent) sizes.insert(t);
   // A parallel loop may also step by an equal share of the dim (rewrites/parallel*.cc).
   tiles_[d].assign(sizes.begin(), sizes.end());
 }

@@ -75,7 +75,7 @@ macro(_morello_vocabulary)
   set(keywords SPEC SPECS SPEC_FILE TYPE NAME NAMESPACE HEADER MACHINE ISA THREADS OUTPUT_DIR
                EXCLUDE_FROM_ALL STATS)
   set(types INTERFACE STATIC OBJECT)
-  set(isas avx2 scalar)  # widest first: the order in which the header tries them
+  set(isas avx512 avx2 scalar)  # widest first: the order in which the header tries them
   set(max_threads 1024)
   foreach(word IN LISTS singles lists)
     unset(arg_${word})  # the caller may have variables of these names
@@ -220,7 +220,7 @@ function(_morello_command)
   _morello_memo()
   add_custom_command(OUTPUT "${stamp}" BYPRODUCTS ${files}
     COMMAND ${generator} generate --spec-file "${spec_file}" ${spec_arguments}
-            --machine "${machine}" --isa "${isa}" --threads "${arg_THREADS}"
+            --machine "${machine}" ${isa_arguments} --threads "${arg_THREADS}"
             --namespace "${namespace}" --header "${header_path}" --header-name "${header}"
             ${extra} --impl "${impl_path}" --stats "${stats_path}" --stamp "${stamp}"
             ${memo_arguments}

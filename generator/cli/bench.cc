@@ -112,9 +112,10 @@ const Found& variant(const KernelFound& k, const std::string& isa) {
 }
 
 void run_bench(const BenchArgs& a) {
-  const std::vector<const Isa*> isas = a.search.isas(all_isas());
+  const std::vector<const Isa*> given = a.search.isas();
   const std::vector<KernelSpec> specs = a.spec.load();
   const Machine machine = a.search.load_machine();
+  const std::vector<const Isa*> isas = given.empty() ? isas_of(machine) : given;
   OpenMemo memo(a.search.memo);
   std::vector<std::string> rows;
   for (const KernelSpec& spec : specs) {

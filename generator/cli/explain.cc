@@ -10,11 +10,11 @@
 namespace morello {
 
 static void run(const SpecArgs& spec, const SearchArgs& args) {
-  const std::vector<const Isa*> given = args.isa ? args.isas("") : std::vector<const Isa*>{};
+  const std::vector<const Isa*> given = args.isas();
   const std::vector<KernelSpec> kernels = spec.load();
   const Machine machine = args.load_machine();
   OpenMemo memo(args.memo);
-  const std::vector<const Isa*> isas = given.empty() ? args.isas(machine.isa) : given;
+  const std::vector<const Isa*> isas = given.empty() ? std::vector{find_isa(machine.isa)} : given;
   std::string out;
   for (const KernelSpec& k : kernels)
     for (const Isa* isa : isas) {

@@ -58,10 +58,11 @@ void write_results(const GenerateArgs& a, const Machine& machine,
 void run(const GenerateArgs& a) {
   check_paths(a);
   check_namespace(a.space);
-  const std::vector<const Isa*> isas = a.search.isas(all_isas());
+  const std::vector<const Isa*> given = a.search.isas();
   const std::vector<KernelSpec> specs = a.spec.load();
   require_names(specs);
   const Machine machine = a.search.load_machine();
+  const std::vector<const Isa*> isas = given.empty() ? isas_of(machine) : given;
   OpenMemo memo(a.search.memo);
 
   std::vector<KernelFound> kernels;

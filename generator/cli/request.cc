@@ -89,11 +89,15 @@ static std::vector<std::string> isa_names() {
   return names;
 }
 
-std::string all_isas() { return fmt::format("{}", fmt::join(isa_names(), ",")); }
+std::vector<const Isa*> isas_of(const Machine& machine) {
+  const std::span<const Isa* const> all = isa_table();
+  return {std::find(all.begin(), all.end(), find_isa(machine.isa)), all.end()};
+}
 
-std::vector<const Isa*> SearchArgs::isas(const std::string& default_list) const {
+std::vector<const Isa*> SearchArgs::isas() const {
+  if (!isa) return {};
   const std::vector<std::string> known = isa_names();
-  const std::string& list = isa ? *isa : default_list;
+  const std::string& list = *isa;
   std::vector<const Isa*> chosen;
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());

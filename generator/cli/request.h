@@ -31,12 +31,13 @@ struct SearchArgs {
 
   void declare(CLI::App& app);
   Machine load_machine() const;
-  // In the order of the table, widest first.
-  std::vector<const Isa*> isas(const std::string& default_list) const;
+  // Those of --isa in the order of the table, widest first; none where it is not given.
+  std::vector<const Isa*> isas() const;
 };
 
-// "avx2,scalar": all the generator knows.
-std::string all_isas();
+// What a header for the machine has unless the user says otherwise: the machine's own instruction
+// set and all narrower ones.
+std::vector<const Isa*> isas_of(const Machine& machine);
 
 // One kernel searched for one instruction set.
 struct Found {

@@ -7,8 +7,9 @@ namespace morello {
 namespace {
 
 // Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
-// what 16 registers allow next to 2 vectors, 12 what they allow next to one.
-const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12};
+// what 16 registers allow next to 2 vectors, 12 what they allow next to one; 14 and 28 the same for
+// 32 registers.
+const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 28};
 const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
 // Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
 const std::vector<i64> kScalarTile = {1, 2, 4};

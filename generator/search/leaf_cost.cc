@@ -28,15 +28,30 @@ struct Space::Work {
     load += u.load * times;
     store += u.store * times;
   }
+  // What loads or stores of partial vectors cost beyond whole ones, which are counted already.
+  void add_masked(const Access& a, i64 times) {
+    add(a.partial_uops, times);
+    add(a.uops, -times);
+  }
 };
 
+// Of so many uops, at a rate in thousandths per cycle; split so that no product overflows.
+static i64 millicycles(i64 uops, i64 rate) {
+  return uops / rate * 1'000'000 + uops % rate * 1'000'000 / rate;
+}
+
+const Pipes& Space::pipes() const {
+  return machine().pipes(family().kernel->lanes > 1 ? family().isa->vector_bits : 0);
+}
+
 i64 Space::work_millicycles(const Work& w) const {
-  const Machine& m = machine();
+  const Pipes& p = pipes();
   // A load that feeds one instruction is issued with it.
   const i64 issued = w.fma + w.alu + w.store + w.load / 2;
-  return std::max({1000 * w.fma / m.fma_per_cycle, 1000 * w.alu / m.alu_per_cycle,
-                   1000 * (w.fma + w.alu) / m.vector_per_cycle, 1000 * w.load / m.load_per_cycle,
-                   1000 * w.store / m.store_per_cycle, 1000 * issued / m.issue_per_cycle, w.chain});
+  return std::max({millicycles(w.fma, p.fma), millicycles(w.alu, p.alu),
+                   millicycles(w.fma + w.alu, p.vector), millicycles(w.load, p.load),
+                   millicycles(w.store, p.store), 1000 * issued / machine().issue_per_cycle,
+                   w.chain});
 }
 
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
@@ -89,7 +104,8 @@ void Space::add_edges(const Spec& s, Work& w) const {
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction)
       tile *= vector && d == family().lane ? ceil_div(s.extent[d], k.lanes) : s.extent[d];
-  w.add(store_access(family(), c, s.place[out].packed)->uops, tile);
+  const Access& store = *store_access(family(), c, s.place[out].packed);
+  w.add(store.uops, tile);
   if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
   if (k.lanes_reduce) w.alu += tile * kFinishUops;
   if (!vector) return;
@@ -97,9 +113,14 @@ void Space::add_edges(const Spec& s, Work& w) const {
   const bool partial = s.extent[lane] % k.lanes != 0;
   const bool adjacent = s.place[out].packed || stores_adjacent_;
   const i64 rows = tile / ceil_div(s.extent[lane], k.lanes);
-  const i64 staged = !adjacent ? tile : partial ? rows : 0;
-  w.store += staged * k.lanes * (s.accumulate ? 2 : 1);
-  w.load += staged * k.lanes * (s.accumulate ? 2 : 1);
+  const i64 odd = !adjacent ? tile : partial ? rows : 0;
+  const auto move = [&](const Access& a) {
+    if (adjacent && !a.partial.empty()) return w.add_masked(a, odd);
+    w.store += odd * k.lanes;
+    w.load += odd * k.lanes;
+  };
+  move(store);
+  if (s.accumulate && family().reload) move(*family().reload);
 }
 
 Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
@@ -107,14 +128,17 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
   Work w = leaf_work(s.extent);
   w.alu += w.steps;  // loop control
   const Kernel& k = *family().kernel;
-  // A partial vector of an unpacked input is gathered element by element in every step.
+  // A partial vector of an unpacked input is masked in every step, or gathered element by element.
   if (family().lane >= 0 && s.extent[family().lane] % k.lanes != 0)
     for (int o = 0; o < c.inputs(); ++o) {
       if (s.place[o].packed || !touches_[o][family().lane]) continue;
       i64 times = 1;
       for (int d = 0; d < dims(); ++d)
         if (touches_[o][d] && d != family().lane) times *= s.extent[d];
-      w.alu += times * k.lanes * kStagedUopsPerLane;
+      if (const Access& a = *family().loads[o]; !a.partial.empty())
+        w.add_masked(a, times);
+      else
+        w.alu += times * k.lanes * kStagedUopsPerLane;
     }
   Work edges;
   add_edges(s, edges);
@@ -168,11 +192,11 @@ Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
 // The instructions that compute, at the rate of the core: no leaf of the family takes less.
 Cost Space::arithmetic(const Spec& s) const {
   const Kernel& k = *family().kernel;
-  const Machine& m = machine();
+  const Pipes& p = pipes();
   i64 volume = 1;
   for (int d = 0; d < dims(); ++d) volume *= s.extent[d];
-  const i64 each = std::max(1000 * k.uops.fma / m.fma_per_cycle,
-                            1000 * (k.uops.fma + k.uops.alu) / m.vector_per_cycle);
+  const i64 each =
+      std::max(millicycles(k.uops.fma, p.fma), millicycles(k.uops.fma + k.uops.alu, p.vector));
   return volume / (k.lanes * k.group) * Cost::milli(each);
 }
 

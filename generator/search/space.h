@@ -148,6 +148,7 @@ class Space {
   Region packed_region(const Extents& e, int operand) const;
   Work leaf_work(const Extents& e) const;
   void add_edges(const Spec& s, Work& w) const;
+  const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
   Cost stream(const Region& r, Level from, i64 distance) const;

@@ -40,11 +40,11 @@ constexpr Model kModels[] = {
     {kIntel, 6, 0x45, 0x47, "haswell"},
     {kIntel, 6, 0x4f, 0x4f, "haswell"},
     {kIntel, 6, 0x56, 0x56, "haswell"},
-    // Skylake to Comet Lake, and Ice, Tiger and Rocket Lake.
+    // Skylake to Comet Lake, and Ice, Tiger and Rocket Lake; servers beside them.
     {kIntel, 6, 0x4e, 0x4e, "skylake"},
-    {kIntel, 6, 0x55, 0x55, "skylake"},
+    {kIntel, 6, 0x55, 0x55, "skylake-server"},
     {kIntel, 6, 0x5e, 0x5e, "skylake"},
-    {kIntel, 6, 0x6a, 0x6c, "skylake"},
+    {kIntel, 6, 0x6a, 0x6c, "skylake-server"},
     {kIntel, 6, 0x7d, 0x7e, "skylake"},
     {kIntel, 6, 0x8c, 0x8e, "skylake"},
     {kIntel, 6, 0x9e, 0x9e, "skylake"},

@@ -60,6 +60,7 @@ struct Access {
   // Like `code`, but touches only the first {n} elements in memory; the other lanes are loaded as
   // 0. Empty: the generated code goes through a local array.
   std::string_view partial = "";
+  Uops partial_uops = {};  // what `partial` costs, all of it
 };
 
 struct Kernel {
@@ -111,6 +112,8 @@ struct Isa {
   std::string_view attribute;                  // target attribute text: "avx2,fma,f16c"; "" none
   std::vector<std::string_view> cpu_features;  // names for __builtin_cpu_supports
   std::string_view include;                    // "<immintrin.h>" or ""
+  int vector_bits =
+      0;  // of the widest register; 0: none. What a core starts per cycle depends on it
   int vector_registers = 16;
   std::vector<RegisterType> register_types;
   bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it

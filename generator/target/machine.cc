@@ -13,12 +13,14 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
 };
+static constexpr MachineField<Pipes> kPipeFields[] = {
+    {"fma_per_cycle", &Pipes::fma, true, 100, 16'000},
+    {"alu_per_cycle", &Pipes::alu, true, 100, 16'000},
+    {"vector_per_cycle", &Pipes::vector, true, 100, 32'000},
+    {"load_per_cycle", &Pipes::load, true, 100, 16'000},
+    {"store_per_cycle", &Pipes::store, true, 100, 16'000},
+};
 static constexpr MachineField<Machine> kCoreFields[] = {
-    {"fma_per_cycle", &Machine::fma_per_cycle, false, 1, 16},
-    {"alu_per_cycle", &Machine::alu_per_cycle, false, 1, 16},
-    {"vector_per_cycle", &Machine::vector_per_cycle, false, 1, 32},
-    {"load_per_cycle", &Machine::load_per_cycle, false, 1, 16},
-    {"store_per_cycle", &Machine::store_per_cycle, false, 1, 16},
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
     {"fma_latency", &Machine::fma_latency, false, 1, 64},
     {"scheduler", &Machine::scheduler, false, 1, 4096},
@@ -34,6 +36,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
 };
 
 std::span<const MachineField<Machine>> machine_fields() { return kMachineFields; }
+std::span<const MachineField<Pipes>> pipe_fields() { return kPipeFields; }
 std::span<const MachineField<Machine>> core_fields() { return kCoreFields; }
 std::span<const MachineField<LevelDesc>> level_fields(Level l) {
   const std::span<const MachineField<LevelDesc>> all = kLevelFields;
@@ -60,7 +63,7 @@ static void print_fields(std::string& out, std::span<const MachineField<T>> fiel
                          const T& object) {
   for (const MachineField<T>& f : fields) {
     const i64 value = f.get(object);
-    out += fmt::format("{} = {}\n", f.key, f.cycles ? decimal(value) : std::to_string(value));
+    out += fmt::format("{} = {}\n", f.key, f.decimals ? decimal(value) : std::to_string(value));
   }
 }
 
@@ -69,7 +72,12 @@ std::string Machine::toml() const {
   out += fmt::format("name = \"{}\"\nisa = \"{}\"\n", name, isa);
   print_fields(out, machine_fields(), *this);
   out += "\n[core]\n";
+  print_fields(out, pipe_fields(), core);
   print_fields(out, core_fields(), *this);
+  if (core512) {
+    out += "\n[core512]\n";
+    print_fields(out, pipe_fields(), *core512);
+  }
   for (Level l = kL1; l <= kMemory; ++l) {
     out += fmt::format("\n[{}]\n", level_table(l));
     print_fields(out, level_fields(l), levels[static_cast<size_t>(l)]);

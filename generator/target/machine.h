@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,17 +39,23 @@ struct LevelDesc {
   bool operator==(const LevelDesc&) const = default;
 };
 
+// What a core does per cycle with vectors of one width, in thousandths of an operation.
+struct Pipes {
+  i64 fma = 2000;
+  i64 alu = 2000;
+  i64 vector = 3000;  // fma and alu together: they share pipes
+  i64 load = 2000;
+  i64 store = 1000;
+  bool operator==(const Pipes&) const = default;
+};
+
 struct Machine {
   std::string name;
   std::string isa;  // widest ISA name the CPU runs among those the generator knows
   int cores = 1;
   std::array<LevelDesc, kLevels> levels;  // [kRegisters] unused
-  // Per core and cycle.
-  int fma_per_cycle = 2;
-  int alu_per_cycle = 2;
-  int vector_per_cycle = 3;  // fma and alu together: they share pipes
-  int load_per_cycle = 2;
-  int store_per_cycle = 1;
+  Pipes core;                             // with vectors of up to 256 bits
+  std::optional<Pipes> core512;           // with 512 bits; none: as with 256
   int issue_per_cycle = 4;
   int fma_latency = 4;
   int scheduler = 97;             // vector instructions that may wait for operands
@@ -56,6 +63,9 @@ struct Machine {
   i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
   int two_streams_percent = 100;  // time of two prefetched streams, one being 100
 
+  const Pipes& pipes(int vector_bits) const {
+    return vector_bits > 256 && core512 ? *core512 : core;
+  }
   std::string toml() const;  // canonical text; parse_machine(toml()) gives the same
   bool operator==(const Machine&) const = default;
 };

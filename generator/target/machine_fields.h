@@ -8,15 +8,15 @@
 
 namespace morello {
 
-// One number of a machine file. Cycles are written with up to three decimals and kept in
-// thousandths; every other number is an integer.
+// One number of a machine file. Cycles, and operations per cycle, are written with up to three
+// decimals and kept in thousandths; every other number is an integer.
 template <class T>
 struct MachineField {
   std::string_view key;
   std::variant<int T::*, i64 T::*> member;
-  bool cycles = false;
+  bool decimals = false;
   i64 least = 0;
-  i64 most = 0;  // of the stored value, so thousandths where `cycles`
+  i64 most = 0;  // of the stored value, so thousandths where `decimals`
 
   i64 get(const T& object) const {
     return std::visit([&](auto m) { return static_cast<i64>(object.*m); }, member);
@@ -29,7 +29,8 @@ struct MachineField {
 };
 
 std::span<const MachineField<Machine>> machine_fields();  // top of the file, after name and isa
-std::span<const MachineField<Machine>> core_fields();     // [core]
+std::span<const MachineField<Pipes>> pipe_fields();       // [core] and [core512]
+std::span<const MachineField<Machine>> core_fields();     // [core], after those
 std::span<const MachineField<LevelDesc>> level_fields(Level l);  // [L1] [L2] [L3] [memory]
 std::string_view level_table(Level l);                           // "L1" "L2" "L3" "memory"
 

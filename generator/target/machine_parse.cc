@@ -77,15 +77,15 @@ class Reader {
                   T& object) {
     const toml::node* node = table.get(field.key);
     if (node == nullptr) return fail_missing(table, field.key, in);
-    const std::optional<i64> value = field.cycles ? millicycles(*node) : integer(*node);
+    const std::optional<i64> value = field.decimals ? millicycles(*node) : integer(*node);
     if (value && *value >= field.least && *value <= field.most) {
       field.set(object, *value);
       return true;
     }
-    const auto number = [&](i64 v) { return field.cycles ? decimal(v) : std::to_string(v); };
+    const auto number = [&](i64 v) { return field.decimals ? decimal(v) : std::to_string(v); };
     return fail(node->source(),
                 fmt::format("`{}`{} must be {} from {} to {}", field.key, in,
-                            field.cycles ? "a number with at most three decimals" : "an integer",
+                            field.decimals ? "a number with at most three decimals" : "an integer",
                             number(field.least), number(field.most)));
   }
   static std::optional<i64> integer(const toml::node& node) {
@@ -111,7 +111,7 @@ class Reader {
   bool read_top(Machine& m) {
     std::vector<std::string> allowed = {"name", "isa"};
     for (const auto& f : machine_fields()) allowed.emplace_back(f.key);
-    allowed.emplace_back("core");
+    allowed.insert(allowed.end(), {"core", "core512"});
     for (Level l = kL1; l <= kMemory; ++l) allowed.emplace_back(level_table(l));
     if (!check_keys(root_, allowed, "")) return false;
     if (!read_word("name", m.name) || !read_word("isa", m.isa)) return false;
@@ -131,22 +131,39 @@ class Reader {
   }
 
   template <class T>
-  bool read_fields(std::string_view name, std::span<const MachineField<T>> fields, T& object) {
-    const toml::table* table = read_table(name);
-    if (table == nullptr) return false;
-    const std::string in = fmt::format(" in [{}]", name);
-    std::vector<std::string> allowed;
-    for (const auto& f : fields) allowed.emplace_back(f.key);
-    if (!check_keys(*table, allowed, in)) return false;
+  bool read_fields(const toml::table& table, std::string_view name,
+                   std::span<const MachineField<T>> fields, T& object) {
     for (const auto& f : fields)
-      if (!read_field(*table, f, in, object)) return false;
+      if (!read_field(table, f, fmt::format(" in [{}]", name), object)) return false;
     return true;
   }
-  bool read_core(Machine& m) { return read_fields("core", core_fields(), m); }
+  // `name`, where it has these keys and no others.
+  const toml::table* read_table_of(std::string_view name, auto... fields) {
+    const toml::table* table = read_table(name);
+    if (table == nullptr) return nullptr;
+    std::vector<std::string> allowed;
+    const auto add = [&](auto some) {
+      for (const auto& f : some) allowed.emplace_back(f.key);
+    };
+    (add(fields), ...);
+    return check_keys(*table, allowed, fmt::format(" in [{}]", name)) ? table : nullptr;
+  }
+  bool read_core(Machine& m) {
+    const toml::table* core = read_table_of("core", pipe_fields(), core_fields());
+    if (core == nullptr || !read_fields(*core, "core", pipe_fields(), m.core) ||
+        !read_fields(*core, "core", core_fields(), m))
+      return false;
+    if (!root_.contains("core512")) return true;
+    const toml::table* wide = read_table_of("core512", pipe_fields());
+    return wide != nullptr && read_fields(*wide, "core512", pipe_fields(), m.core512.emplace());
+  }
   bool read_levels(Machine& m) {
-    for (Level l = kL1; l <= kMemory; ++l)
-      if (!read_fields(level_table(l), level_fields(l), m.levels[static_cast<size_t>(l)]))
+    for (Level l = kL1; l <= kMemory; ++l) {
+      const toml::table* table = read_table_of(level_table(l), level_fields(l));
+      if (table == nullptr ||
+          !read_fields(*table, level_table(l), level_fields(l), m.levels[static_cast<size_t>(l)]))
         return false;
+    }
     return true;
   }
 

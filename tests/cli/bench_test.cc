@@ -48,7 +48,7 @@ TEST_CASE("bench refuses a kernel that computes something else") {
                              "$dir/subject.h\nexec c++ \"$@\"\n";
   ::chmod(compiler.c_str(), 0755);
   const Ran ran = morello({"bench", "--spec", "(a: f32[4], b: f32[4]): f32 = a * b", "--machine",
-                           "zen5", "--rounds", "1"},
+                           "x86-64-v3", "--rounds", "1"},
                           {{"CXX=" + compiler}, "", -1});
   CHECK(ran.code == 1);
   CHECK(ran.out == "");

@@ -46,7 +46,8 @@ const Row kRows[] = {
     {{"machine", "show", "zn5"},
      2,
      "morello: error: unknown machine `zn5`; did you mean `zen5`?\n"
-     "note: shipped machines: alderlake, graniterapids, haswell, skylake, x86-64-v3, zen1, zen2, "
+     "note: shipped machines: alderlake, graniterapids, haswell, skylake, skylake-server, "
+     "x86-64-v3, zen1, zen2, "
      "zen3, zen4, "
      "zen5\nnote: or the path of a .toml file, or `native`\n"},
     {{"machine", "detect", "--outptu", "x"},
@@ -123,14 +124,15 @@ const Row kRows[] = {
      "morello: error: --isa: `avx2` is given twice\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", "avx3,scalar"},
      2,
-     "morello: error: --isa: unknown instruction set `avx3`; did you mean `avx2`? (allowed: avx2, "
+     "morello: error: --isa: unknown instruction set `avx3`; did you mean `avx2`? (allowed: "
+     "avx512, avx2, "
      "scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", "avx2,"},
      2,
-     "morello: error: --isa: unknown instruction set `` (allowed: avx2, scalar)\nHINT"},
+     "morello: error: --isa: unknown instruction set `` (allowed: avx512, avx2, scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", ""},
      2,
-     "morello: error: --isa: unknown instruction set `` (allowed: avx2, scalar)\nHINT"},
+     "morello: error: --isa: unknown instruction set `` (allowed: avx512, avx2, scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--machine", "DIR/none.toml"},
      2,
      "morello: error: cannot read the machine file `DIR/none.toml`: No such file or directory\n"},
@@ -146,7 +148,7 @@ const Row kRows[] = {
      "morello: error: --progress: on not in {auto,off}\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--machine", "zen5", "--max-specs", "3"},
      5,
-     "morello: error: f avx2: --max-specs 3 is too small to find the best program\n"},
+     "morello: error: f avx512: --max-specs 3 is too small to find the best program\n"},
     {{"generate", "--spec", "TINY", "--name", "f", "--source", "DIR/f.cc"},
      2,
      "morello: error: --source needs --header: the source includes the header\nHINT"},

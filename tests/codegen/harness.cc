@@ -38,13 +38,7 @@ void Kernel::add(std::string_view isa, std::string_view family, std::string_view
   FAIL("no family ", std::string(family), " for ", spec->str());
 }
 
-bool cpu_has_avx2() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
-}
+bool runs_here(std::string_view isa) { return find_isa(isa)->runs_here(); }
 
 std::string work_directory(const std::string& name) {
   const fs::path path = fs::path(MORELLO_TEST_DIR) / name;
@@ -171,8 +165,9 @@ static std::string driver_of(const Kernel& k, size_t number, const std::string& 
       fmt::format("{{\n{}Guarded work(kernels::{}_info::workspace_bytes, at_end);\n", l.load, name);
   for (const Variant& v : k.code.variants) {
     const std::string_view isa = v.problem.family.isa->name;
+    if (!runs_here(isa)) continue;
     out += fmt::format(
-        "if (avx2 || std::strcmp(\"{0}\", \"avx2\") != 0) {{\n"
+        "{{\n"
         "kernels::{1}_select_for_test(\"{0}\");\n"
         "if (std::strcmp(kernels::{1}_selected(), \"{0}\") != 0) return 4;\n"
         "Guarded y({2}, at_end);\n{3}"
@@ -195,9 +190,8 @@ static std::string driver(const std::vector<std::unique_ptr<Kernel>>& kernels,
                           const std::string& header) {
   std::string out =
       "#include \"kernels.h\"\n#include \"codegen/driver.h\"\n"
-      "int main(int argc, char** argv) {\nif (argc != 3) return 2;\n"
-      "const std::string dir = argv[1];\nconst bool avx2 = argv[2][0] == '1';\n"
-      "static_cast<void>(avx2);\nfor (const bool at_end : {false, true}) {\n";
+      "int main(int argc, char** argv) {\nif (argc != 2) return 2;\n"
+      "const std::string dir = argv[1];\nfor (const bool at_end : {false, true}) {\n";
   for (size_t i = 0; i < kernels.size(); ++i) out += driver_of(*kernels[i], i, header);
   return out + "}\nreturn 0;\n}\n";
 }
@@ -222,7 +216,7 @@ static std::string compare(const Kernel& k, size_t number, const std::string& di
                            const Values& expected) {
   for (const Variant& v : k.code.variants) {
     const std::string_view isa = v.problem.family.isa->name;
-    if (isa == "avx2" && !cpu_has_avx2()) continue;
+    if (!runs_here(isa)) continue;
     for (const char* place : {"begin", "end"}) {
       const std::string raw = read_file(fmt::format("{}/{}_{}_{}", dir, number, isa, place));
       const std::string why = difference(k, raw, expected);
@@ -261,8 +255,7 @@ std::string compile_and_run(const std::vector<std::unique_ptr<Kernel>>& kernels,
   }
   const std::string error = compile(compiler, dir + "/driver.cc", dir + "/driver");
   if (!error.empty()) return error;
-  const int status = std::system(
-      fmt::format("{0}/driver {0} {1} > {0}/run.log 2>&1", dir, cpu_has_avx2() ? 1 : 0).c_str());
+  const int status = std::system(fmt::format("{0}/driver {0} > {0}/run.log 2>&1", dir).c_str());
   if (status != 0)
     return fmt::format("status {} in {}\n{}", status, dir, read_file(dir + "/run.log"));
   for (size_t i = 0; i < kernels.size(); ++i) {

@@ -25,7 +25,7 @@ struct Compiler {
   std::string flags = "-std=c++17 -O2";
 };
 
-bool cpu_has_avx2();
+bool runs_here(std::string_view isa);
 // A fresh directory below the build tree.
 std::string work_directory(const std::string& name);
 // Raw bytes of values in a dtype.

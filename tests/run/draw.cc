@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "target/isa.h"
+
 namespace morello::run {
 namespace {
 
@@ -155,7 +157,12 @@ Drawn draw(Random& random, const std::string& name) {
   Drawn d;
   d.spec = name + artist.kernel();
   d.threads = static_cast<int>(pick(random, 1, 6));
-  d.isas = artist.one_in(10) ? "scalar" : artist.one_in(10) ? "avx2" : "avx2,scalar";
+  std::vector<std::string> isas;
+  for (const Isa* isa : isa_table()) isas.emplace_back(isa->name);
+  const std::string all = fmt::format("{}", fmt::join(isas, ","));
+  d.isas = artist.any(isas);
+  if (d.isas != isas.back() && !artist.one_in(10)) d.isas += "," + isas.back();
+  if (artist.one_in(5)) d.isas = all;
   return d;
 }
 
@@ -164,6 +171,7 @@ Machine odd_machine(Random& random) {
   m.name = "odd";
   m.parallel_millicycles = pick(random, 1, 50) * 1000;
   m.prefetch_bytes = 64 * pick(random, 0, 20);
+  m.core512 = {.fma = 500 * pick(random, 1, 4), .store = 500 * pick(random, 1, 4)};
   i64 bytes = 64 * pick(random, 4, 40);
   for (Level l = kL1; l <= kMemory; ++l) {
     LevelDesc& level = m.levels[l];

@@ -10,7 +10,7 @@ namespace morello::run {
 struct Drawn {
   std::string spec;  // with its name
   int threads = 1;
-  std::string isas;  // "avx2,scalar"
+  std::string isas;  // "avx2,scalar"; any of the table, mostly with the fallback
 };
 
 // A kernel named `name` with dimensions from 1 to 130 and at most about a million multiplications.

@@ -89,6 +89,8 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
 
 int run_random(const Args& a) {
   fmt::print("seed {}, {} kernels, compilers {}\n", a.seed, a.count, fmt::join(a.compilers, ", "));
+  for (const Isa* isa : isa_table())
+    if (!isa->runs_here()) fmt::print("compiled only: this CPU lacks {}\n", isa->name);
   std::fflush(stdout);
   const int batches = (a.count + a.batch - 1) / a.batch;
   Totals totals;

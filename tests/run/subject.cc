@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 
+#include "morello/cpu.h"
 #include "morello/thread_pool.h"
 #include "run/reference.h"
 
@@ -70,10 +71,9 @@ class Guarded {
 };
 
 bool runs_here(const char* isa) {
-#if defined(__x86_64__)
-  if (std::strcmp(isa, "avx2") == 0)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
+  if (std::strcmp(isa, "avx512") == 0)
+    return has_avx512f() && has_avx512bw() && has_avx512dq() && has_avx512vl() && has_fma();
+  if (std::strcmp(isa, "avx2") == 0) return has_avx2() && has_fma();
   return std::strcmp(isa, "scalar") == 0;
 }
 

@@ -31,6 +31,13 @@ issue_per_cycle = 4
 fma_latency = 4
 scheduler = 97
 
+[core512]
+fma_per_cycle = 1
+alu_per_cycle = 1
+vector_per_cycle = 2
+load_per_cycle = 1.5
+store_per_cycle = 0.5
+
 [L1]
 bytes = 32768
 line = 64
@@ -73,6 +80,10 @@ TEST_CASE("a machine file reads as it stands and prints as it was") {
   CHECK(m->name == "toy");
   CHECK(m->cores == 4);
   CHECK(m->parallel_millicycles == 5'000'000);
+  CHECK(m->core.store == 1000);
+  CHECK(m->core512->store == 500);
+  CHECK(m->pipes(256).load == 2000);
+  CHECK(m->pipes(512).load == 1500);
   CHECK(m->levels[kL1].bytes == 32768);
   CHECK(m->levels[kL2].line_millicycles == 2125);
   CHECK(m->levels[kL2].prefetched_millicycles == 2100);
@@ -82,10 +93,20 @@ TEST_CASE("a machine file reads as it stands and prints as it was") {
   CHECK(m->toml() == kGood);
 }
 
+TEST_CASE("a machine without 512-bit vectors") {
+  std::string text(kGood);
+  const size_t from = text.find("[core512]");
+  text.erase(from, text.find("[L1]") - from);
+  const Result<Machine> m = parse_machine(text, "toy.toml");
+  REQUIRE_MESSAGE(m.ok(), m.error().str());
+  CHECK(m->pipes(512) == m->core);
+  CHECK(m->toml() == text);
+}
+
 TEST_CASE("shipped machine files") {
   CHECK(shipped_machines() == std::vector<std::string>{"alderlake", "graniterapids", "haswell",
-                                                       "skylake", "x86-64-v3", "zen1", "zen2",
-                                                       "zen3", "zen4", "zen5"});
+                                                       "skylake", "skylake-server", "x86-64-v3",
+                                                       "zen1", "zen2", "zen3", "zen4", "zen5"});
   for (const MachineFile& f : machine_files()) {
     CAPTURE(f.name);
     const Result<Machine> m = parse_machine(f.text, std::string(f.name));
@@ -108,7 +129,7 @@ struct Wrong {
 };
 constexpr Wrong kWrong[] = {
     {"isa = \"avx2\"", "isa = \"avx3\"",
-     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx2, scalar
+     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx512, avx2, scalar
   isa = "avx3"
         ^~~~~~
 )"},
@@ -150,76 +171,91 @@ constexpr Wrong kWrong[] = {
   [core]
   ^~~~~~
 )"},
-    {"[L3]", "[L4]", R"(toy.toml:37:2: error: unknown key `L4`; did you mean `L1`?
+    {"store_per_cycle = 0.5", "store_per_cycle = 0.05",
+     R"(toy.toml:24:19: error: `store_per_cycle` in [core512] must be a number with at most three decimals from 0.1 to 16
+  store_per_cycle = 0.05
+                    ^~~~
+)"},
+    {"load_per_cycle = 1.5\n", "",
+     R"(toy.toml:19:1: error: missing key `load_per_cycle` in [core512]
+  [core512]
+  ^~~~~~~~~
+)"},
+    {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
+     R"(toy.toml:25:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle
+  fma_latency = 4
+  ^~~~~~~~~~~
+)"},
+    {"[L3]", "[L4]", R"(toy.toml:44:2: error: unknown key `L4`; did you mean `L1`?
   [L4]
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:47:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
+     R"(toy.toml:54:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
     {"bytes = 32768", "bytes = 524288",
-     R"(toy.toml:29:9: error: `bytes` in [L2] must be at least that of [L1], 524288
+     R"(toy.toml:36:9: error: `bytes` in [L2] must be at least that of [L1], 524288
   bytes = 262144
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = -32768",
-     R"(toy.toml:20:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:27:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = -32768
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = \"32 KiB\"",
-     R"(toy.toml:20:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:27:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = "32 KiB"
           ^~~~~~~~
 )"},
     {"line = 64", "line = 0",
-     R"(toy.toml:21:8: error: `line` in [L1] must be an integer from 16 to 1024
+     R"(toy.toml:28:8: error: `line` in [L1] must be an integer from 16 to 1024
   line = 0
          ^
 )"},
-    {"line = 64", "line = 48", R"(toy.toml:21:8: error: `line` in [L1] must be a power of two
+    {"line = 64", "line = 48", R"(toy.toml:28:8: error: `line` in [L1] must be a power of two
   line = 48
          ^~
 )"},
     {"shared_by = 4", "shared_by = 8",
-     R"(toy.toml:40:13: error: `shared_by` in [L3] must be at most `cores`, 4
+     R"(toy.toml:47:13: error: `shared_by` in [L3] must be at most `cores`, 4
   shared_by = 8
               ^
 )"},
     {"shared_by = 4", "shared_by = 1",
-     R"(toy.toml:40:13: error: `shared_by` in [L3] must be at least that of [L2], 2
+     R"(toy.toml:47:13: error: `shared_by` in [L3] must be at least that of [L2], 2
   shared_by = 1
               ^
 )"},
     {"line_cycles = 2.125", "line_cycles = 2.1255",
-     R"(toy.toml:32:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:39:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 2.1255
                 ^~~~~~
 )"},
     {"line_cycles = 2.125", "line_cycles = nan",
-     R"(toy.toml:32:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:39:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = nan
                 ^~~
 )"},
     {"line_cycles = 11", "line_cycles = 0",
-     R"(toy.toml:49:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:56:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 0
                 ^
 )"},
     {"prefetched_line_cycles = 9", "prefetched_line_cycles = 12",
-     R"(toy.toml:50:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
+     R"(toy.toml:57:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
   prefetched_line_cycles = 12
                            ^~
 )"},
     {"shared_line_cycles = 6", "shared_line_cycles = 9.5",
-     R"(toy.toml:51:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
+     R"(toy.toml:58:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
   shared_line_cycles = 9.5
                        ^~~
 )"},
     {"latency_cycles = 300", "latency_cycles = 30",
-     R"(toy.toml:52:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
+     R"(toy.toml:59:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
   latency_cycles = 30
                    ^~
 )"},
@@ -257,9 +293,8 @@ TEST_CASE("no TOML") {
 TEST_CASE("load_machine") {
   CHECK(load_machine("zen6").error().str() ==
         "error: unknown machine `zen6`; did you mean `zen1`?\n"
-        "note: shipped machines: alderlake, graniterapids, haswell, skylake, x86-64-v3, zen1, "
-        "zen2, zen3, zen4, "
-        "zen5\n"
+        "note: shipped machines: alderlake, graniterapids, haswell, skylake, skylake-server, "
+        "x86-64-v3, zen1, zen2, zen3, zen4, zen5\n"
         "note: or the path of a .toml file, or `native`\n");
   CHECK(load_machine("").error().text == "unknown machine ``");
   CHECK(load_machine("/nowhere/x.toml").error().str() ==
@@ -277,6 +312,7 @@ TEST_CASE("docs/machines.md explains every key and names every shipped file") {
   text << std::ifstream(MORELLO_TEST_DOCS "/machines.md").rdbuf();
   std::vector<std::string> words = shipped_machines();
   for (const auto& f : machine_fields()) words.emplace_back(f.key);
+  for (const auto& f : pipe_fields()) words.emplace_back(f.key);
   for (const auto& f : core_fields()) words.emplace_back(f.key);
   for (const auto& f : level_fields(kL1)) words.emplace_back(f.key);
   for (const std::string& word : words) {

@@ -62,14 +62,16 @@ std::string kernel(const Isa& isa, const Kernel& k) {
   return text;
 }
 
-// code: a load reads memory a and writes its registers to c, r0 then r1; a store reads its register
-// from a and writes memory c.
-std::string access(const Isa& isa, const Access& a) {
+// A load reads memory a and writes its registers to c, r0 then r1; a store reads its register from
+// a and writes memory c.
+std::string access(const Isa& isa, const Access& a, const std::string& part,
+                   std::string_view statements, int n) {
   const std::string type = type_of(isa, a.lanes, a.reg);
-  const Names names = {{"{p}", "p + 0"}, {"{r0}", "x0"}, {"{r1}", "x1"}, {"{t}", "xt"}};
-  const std::string code = "  " + expand(a.code, names) + "\n";
+  const Names names = {
+      {"{p}", "p + 0"}, {"{r0}", "x0"}, {"{r1}", "x1"}, {"{t}", "xt"}, {"{n}", std::to_string(n)}};
+  const std::string code = "  " + expand(statements, names) + "\n";
   if (a.kind == Access::Kind::kStore)
-    return function(a.name, "code",
+    return function(a.name, part,
                     load(type, "x0", "a") +
                         fmt::format("  {0}* p = static_cast<{0}*>(c);\n", c_type(a.memory)) + code);
   std::string body = fmt::format("  const {0}* p = static_cast<const {0}*>(a);\n  {1} x0;\n",
@@ -77,7 +79,15 @@ std::string access(const Isa& isa, const Access& a) {
   if (a.regs == 2) body += "  " + type + " x1;\n";
   body += code + save("x0", "c");
   if (a.regs == 2) body += save("x1", "static_cast<char*>(c) + sizeof x0");
-  return function(a.name, "code", body);
+  return function(a.name, part, body);
+}
+
+// code, and partialN for some N.
+std::string access(const Isa& isa, const Access& a) {
+  std::string text = access(isa, a, "code", a.code, 0);
+  for (const int n : partial_sizes(a))
+    text += access(isa, a, fmt::format("partial{}", n), a.partial, n);
+  return text;
 }
 
 // Rows lie kRowBytes apart in a, columns kRowBytes apart in c, or one after the other.
@@ -141,6 +151,12 @@ RowFunction RowsLibrary::find(std::string_view row, std::string_view part) const
   void* symbol = dlsym(handle_, fmt::format("{}_{}", row, part).c_str());
   MORELLO_CHECK(symbol != nullptr, "{}_{}", row, part);
   return reinterpret_cast<RowFunction>(symbol);
+}
+
+std::vector<int> partial_sizes(const Access& a) {
+  if (a.partial.empty()) return {};
+  const int all = a.lanes * a.regs * a.group;
+  return {1, 3, all / 2, all / 2 + 1, all - 1};
 }
 
 std::vector<std::string> test_compilers() {

@@ -24,13 +24,16 @@ class RowsLibrary {
   RowsLibrary& operator=(const RowsLibrary&) = delete;
 
   const std::string& error() const { return error_; }
-  // `part`: "code", "zero", "combine", "finish".
+  // `part`: "code", "zero", "combine", "finish", "partial3".
   RowFunction find(std::string_view row, std::string_view part) const;
 
  private:
   std::string error_;
   void* handle_ = nullptr;
 };
+
+// How many elements the partial forms in the library move.
+std::vector<int> partial_sizes(const Access& a);
 
 std::vector<std::string> test_compilers();
 

@@ -122,7 +122,7 @@ class Source {
 
 // ---- Kernels. ----
 
-constexpr int kImageBytes = 64;
+constexpr int kImageBytes = 128;  // of two registers
 using Image = std::array<unsigned char, kImageBytes>;
 
 // Element of operand o that register lane l, group member g holds, as a row-major index.
@@ -294,7 +294,9 @@ std::vector<std::uint32_t> patterns(const Access& a, Dtype t, Source& source, un
   return list;
 }
 
-bool test_access(RowFunction run, const Access& a, Fence& fence, const std::uint32_t* pattern) {
+// The first n of the elements that a row moves: what a partial form loads beyond them is 0.
+bool test_access(RowFunction run, const Access& a, Fence& fence, const std::uint32_t* pattern,
+                 size_t n) {
   const Computation& c = meaning(a.implements);
   const bool store = a.kind == Access::Kind::kStore;
   const bool broadcast = a.kind == Access::Kind::kBroadcast;
@@ -303,16 +305,16 @@ bool test_access(RowFunction run, const Access& a, Fence& fence, const std::uint
   const size_t moved = static_cast<size_t>(a.group * (broadcast ? 1 : a.lanes * a.regs));
   const size_t from_bytes = static_cast<size_t>(bytes(from));
   Image image{};
-  unsigned char* memory = fence.last(moved * static_cast<size_t>(bytes(a.memory)));
+  unsigned char* memory = fence.last(n * static_cast<size_t>(bytes(a.memory)));
   unsigned char* in = store ? image.data() : memory;
   Values values;
   for (size_t i = 0; i < moved; ++i) {
-    std::memcpy(in + i * from_bytes, pattern + i, from_bytes);
-    values.push_back(decode(from, in + i * from_bytes));
+    if (store || i < n) std::memcpy(in + i * from_bytes, pattern + i, from_bytes);
+    values.push_back(store || i < n ? decode(from, in + i * from_bytes) : 0);
   }
   run(in, nullptr, store ? memory : image.data());
   const Values want = evaluate(c, {values});
-  const size_t results = store ? moved : static_cast<size_t>(a.lanes * a.regs * a.group);
+  const size_t results = store ? n : static_cast<size_t>(a.lanes * a.regs * a.group);
   for (size_t i = 0; i < results; ++i) {
     // Memory position of register element i: see "Lane order" in isa.h.
     const size_t lanes = static_cast<size_t>(a.lanes * a.group);
@@ -323,6 +325,7 @@ bool test_access(RowFunction run, const Access& a, Fence& fence, const std::uint
     const double expected = round_to(to, want[store ? i : position]);
     if (same(got, expected)) continue;
     CAPTURE(a.name);
+    CAPTURE(n);
     CAPTURE(i);
     CAPTURE(values[store ? i : position]);
     CAPTURE(got);
@@ -342,7 +345,12 @@ void test_access(const RowsLibrary& library, const Access& a, Source& source, un
       static_cast<size_t>(a.group * (a.kind == Access::Kind::kBroadcast ? 1 : a.lanes * a.regs));
   list.resize((list.size() + moved - 1) / moved * moved);
   for (size_t i = 0; i < list.size(); i += moved)
-    if (!test_access(run, a, fence, &list[i])) return;
+    if (!test_access(run, a, fence, &list[i], moved)) return;
+  for (const int n : partial_sizes(a)) {
+    const RowFunction partial = library.find(a.name, fmt::format("partial{}", n));
+    for (size_t i = 0; i < std::min(list.size(), 64 * moved); i += moved)
+      if (!test_access(partial, a, fence, &list[i], static_cast<size_t>(n))) return;
+  }
 }
 
 // ---- Transpositions. ----

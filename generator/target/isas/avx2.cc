@@ -24,6 +24,7 @@ const Isa avx2 = {
     // Clang 14 does not know "f16c" here; every CPU with AVX2 and FMA has it.
     .cpu_features = {"avx2", "fma"},
     .include = "<immintrin.h>",
+    .vector_bits = 256,
     .vector_registers = 16,
     .register_types = {{Dtype::f32, "__m256"}, {Dtype::i32, "__m256i"}, {Dtype::i16, "__m256i"}},
     .runs_here = runs_here,

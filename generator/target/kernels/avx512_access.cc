@@ -1,0 +1,242 @@
+// How AVX-512 registers are filled from memory and stored. A load that widens costs a shuffle
+// (vpmovzx, vpmovsx) beside the load; a broadcast of 32 bits is free with the load. Every row that
+// moves more than one element has a masked form, down to bytes (BW, VL): no lane that is off is
+// read, written or faults.
+//
+// Intrinsics that only move or convert are called in their maskz form, with all lanes on: the plain
+// ones of GCC 12 pass an undefined register and warn that it is uninitialized (its bug 105593). The
+// compilers make the plain instruction of it.
+#include "target/tables.h"
+
+namespace morello::kernels {
+
+using enum Access::Kind;
+
+// A mask beside what a row does anyway: made of a constant, outside the loops.
+static constexpr Uops masked(Uops u) {
+  u.alu += 1;
+  return u;
+}
+
+// A row for one element per 32-bit lane.
+static constexpr Access lanes16(Access::Kind kind, std::string_view name, Dtype memory, Dtype reg,
+                                std::string_view implements, std::string_view code, Uops uops,
+                                std::string_view partial = "") {
+  return {.name = name,
+          .implements = implements,
+          .kind = kind,
+          .memory = memory,
+          .reg = reg,
+          .lanes = 16,
+          .code = code,
+          .uops = uops,
+          .partial = partial,
+          .partial_uops = masked(uops)};
+}
+
+// A row of i16 pairs: two consecutive elements per 32-bit lane.
+static constexpr Access pairs16(Access::Kind kind, std::string_view name, Dtype memory,
+                                std::string_view implements, std::string_view code, Uops uops,
+                                std::string_view partial = "") {
+  Access a = lanes16(kind, name, memory, Dtype::i16, implements, code, uops, partial);
+  a.group = 2;
+  return a;
+}
+
+// Thirty-two packed bf16: even positions in {r0}, odd ones in {r1}. Two cheap operations for 32
+// elements where widening in order takes four; the order is undone by whoever packed the operand.
+// The mask is a constant in a register.
+static constexpr Access kSplitBf16 = {
+    .name = "load_bf16x32",
+    .implements = "(x: bf16[32]): f32[32] = convert(x)",
+    .kind = kVector,
+    .memory = Dtype::bf16,
+    .reg = Dtype::f32,
+    .lanes = 16,
+    .regs = 2,
+    .code =
+        "const __m512i {t} = _mm512_loadu_si512({p});\n"
+        "{r0} = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, {t}, 16));\n"
+        "{r1} = _mm512_castsi512_ps(_mm512_and_si512({t}, _mm512_set1_epi32(-65536)));",
+    .uops = {.alu = 2, .load = 1},
+    .temps = 1,
+    .partial =
+        "const __m512i {t} = _mm512_maskz_loadu_epi16(first_32({n}), {p});\n"
+        "{r0} = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, {t}, 16));\n"
+        "{r1} = _mm512_castsi512_ps(_mm512_and_si512({t}, _mm512_set1_epi32(-65536)));",
+    .partial_uops = masked({.alu = 2, .load = 1})};
+
+static constexpr Access kStoreBf16 = {
+    .name = "store_bf16x16",
+    .implements = "(x: f32[16]): bf16[16] = convert(x)",
+    .kind = kStore,
+    .memory = Dtype::bf16,
+    .reg = Dtype::f32,
+    .lanes = 16,
+    .code = "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_bf16({r0}));",
+    .uops = {.alu = 10, .store = 1},
+    .temps = 5,
+    .partial = "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_bf16({r0}));",
+    .partial_uops = masked({.alu = 10, .store = 1})};
+
+static constexpr Access kAccesses[] = {
+    lanes16(kVector, "load_f32x16", Dtype::f32, Dtype::f32, "(x: f32[16]): f32[16] = convert(x)",
+            "{r0} = _mm512_loadu_ps({p});", {.load = 1},
+            "{r0} = _mm512_maskz_loadu_ps(first_16({n}), {p});"),
+    lanes16(kVector, "load_bf16x16", Dtype::bf16, Dtype::f32, "(x: bf16[16]): f32[16] = convert(x)",
+            "{r0} = bf16x16_to_f32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>({p})));",
+            {.alu = 2, .load = 1},
+            "{r0} = bf16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
+    kSplitBf16,
+    lanes16(kVector, "load_f16x16", Dtype::f16, Dtype::f32, "(x: f16[16]): f32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const "
+            "__m256i*>({p})));",
+            {.alu = 2, .load = 1},
+            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
+    lanes16(
+        kVector, "load_i32x16_f32", Dtype::i32, Dtype::f32, "(x: i32[16]): f32[16] = convert(x)",
+        "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_loadu_si512({p}));", {.alu = 1, .load = 1},
+        "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_loadu_epi32(first_16({n}), {p}));"),
+    lanes16(kVector, "load_i16x16_f32", Dtype::i16, Dtype::f32,
+            "(x: i16[16]): f32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
+            "_mm256_loadu_si256("
+            "reinterpret_cast<const __m256i*>({p}))));",
+            {.alu = 2, .load = 1},
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
+            "_mm256_maskz_loadu_epi16(first_16({n}), {p})));"),
+    lanes16(kVector, "load_u8x16_f32", Dtype::u8, Dtype::f32, "(x: u8[16]): f32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
+            "_mm_loadu_si128("
+            "reinterpret_cast<const __m128i*>({p}))));",
+            {.alu = 2, .load = 1},
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
+            "_mm_maskz_loadu_epi8(first_16({n}), {p})));"),
+    lanes16(kVector, "load_i8x16_f32", Dtype::i8, Dtype::f32, "(x: i8[16]): f32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
+            "_mm_loadu_si128("
+            "reinterpret_cast<const __m128i*>({p}))));",
+            {.alu = 2, .load = 1},
+            "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
+            "_mm_maskz_loadu_epi8(first_16({n}), {p})));"),
+
+    lanes16(kVector, "load_i32x16", Dtype::i32, Dtype::i32, "(x: i32[16]): i32[16] = convert(x)",
+            "{r0} = _mm512_loadu_si512({p});", {.load = 1},
+            "{r0} = _mm512_maskz_loadu_epi32(first_16({n}), {p});"),
+    lanes16(kVector, "load_i16x16", Dtype::i16, Dtype::i32, "(x: i16[16]): i32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256("
+            "reinterpret_cast<const __m256i*>({p})));",
+            {.alu = 1, .load = 1},
+            "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_maskz_loadu_epi16(first_16({n}), "
+            "{p}));"),
+    lanes16(kVector, "load_u8x16", Dtype::u8, Dtype::i32, "(x: u8[16]): i32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128("
+            "reinterpret_cast<const __m128i*>({p})));",
+            {.alu = 1, .load = 1},
+            "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({n}), {p}));"),
+    lanes16(kVector, "load_i8x16", Dtype::i8, Dtype::i32, "(x: i8[16]): i32[16] = convert(x)",
+            "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128("
+            "reinterpret_cast<const __m128i*>({p})));",
+            {.alu = 1, .load = 1},
+            "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({n}), {p}));"),
+
+    pairs16(kVector, "load_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
+            "{r0} = _mm512_loadu_si512({p});", {.load = 1},
+            "{r0} = _mm512_maskz_loadu_epi16(first_32({n}), {p});"),
+    pairs16(kVector, "load_u8x32", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)",
+            "{r0} = _mm512_cvtepu8_epi16(_mm256_loadu_si256("
+            "reinterpret_cast<const __m256i*>({p})));",
+            {.alu = 1, .load = 1},
+            "{r0} = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(first_32({n}), {p}));"),
+    pairs16(kVector, "load_i8x32", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)",
+            "{r0} = _mm512_cvtepi8_epi16(_mm256_loadu_si256("
+            "reinterpret_cast<const __m256i*>({p})));",
+            {.alu = 1, .load = 1},
+            "{r0} = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(first_32({n}), {p}));"),
+
+    lanes16(kBroadcast, "broadcast_f32x16", Dtype::f32, Dtype::f32,
+            "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm512_set1_ps(*({p}));", {.load = 1}),
+    lanes16(kBroadcast, "broadcast_bf16x16", Dtype::bf16, Dtype::f32,
+            "(x: bf16[1]): f32[1] = convert(x)",
+            "{r0} = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_set1_epi16("
+            "static_cast<short>(*({p}))), 16));",
+            {.alu = 2, .load = 1}),
+    lanes16(kBroadcast, "broadcast_f16x16", Dtype::f16, Dtype::f32,
+            "(x: f16[1]): f32[1] = convert(x)",
+            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_set1_epi16(static_cast<short>(*({p}))));",
+            {.alu = 3, .load = 1}),
+    lanes16(kBroadcast, "broadcast_i32x16", Dtype::i32, Dtype::i32,
+            "(x: i32[1]): i32[1] = convert(x)", "{r0} = _mm512_set1_epi32(*({p}));", {.load = 1}),
+    lanes16(kBroadcast, "broadcast_i16x16", Dtype::i16, Dtype::i32,
+            "(x: i16[1]): i32[1] = convert(x)", "{r0} = _mm512_set1_epi32(*({p}));",
+            {.alu = 2, .load = 1}),
+    lanes16(kBroadcast, "broadcast_u8x16", Dtype::u8, Dtype::i32, "(x: u8[1]): i32[1] = convert(x)",
+            "{r0} = _mm512_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
+    lanes16(kBroadcast, "broadcast_i8x16", Dtype::i8, Dtype::i32, "(x: i8[1]): i32[1] = convert(x)",
+            "{r0} = _mm512_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
+
+    pairs16(kBroadcast, "broadcast_i16x32", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
+            "{r0} = broadcast_i16_pair({p});", {.load = 1}),
+    pairs16(kBroadcast, "broadcast_u8x32", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
+            "{r0} = _mm512_cvtepu8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+    pairs16(kBroadcast, "broadcast_i8x32", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
+            "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+
+    lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32, "(x: f32[16]): f32[16] = convert(x)",
+            "_mm512_storeu_ps({p}, {r0});", {.store = 1},
+            "_mm512_mask_storeu_ps({p}, first_16({n}), {r0});"),
+    kStoreBf16,
+    lanes16(kStore, "store_f16x16", Dtype::f16, Dtype::f32, "(x: f32[16]): f16[16] = convert(x)",
+            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_f16({r0}));",
+            {.alu = 2, .store = 1},
+            "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_f16({r0}));"),
+    lanes16(kStore, "store_i32x16", Dtype::i32, Dtype::i32, "(x: i32[16]): i32[16] = convert(x)",
+            "_mm512_storeu_si512({p}, {r0});", {.store = 1},
+            "_mm512_mask_storeu_epi32({p}, first_16({n}), {r0});"),
+    pairs16(kStore, "store_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
+            "_mm512_storeu_si512({p}, {r0});", {.store = 1},
+            "_mm512_mask_storeu_epi16({p}, first_32({n}), {r0});"),
+};
+
+// f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
+// addition could carry it into infinity. (vcvtneps2bf16 would take denormals for 0.)
+static constexpr std::string_view kPrelude = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(unsigned n) noexcept {
+  return static_cast<__mmask16>((1u << n) - 1u);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(unsigned n) noexcept {
+  return (1u << n) - 1u;
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_i16_pair(
+    const std::int16_t* p) noexcept {
+  std::int32_t pair;
+  __builtin_memcpy(&pair, p, sizeof pair);
+  return _mm512_set1_epi32(pair);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i broadcast_8bit_pair(const void* p) noexcept {
+  std::int16_t pair;
+  __builtin_memcpy(&pair, p, sizeof pair);
+  return _mm256_set1_epi16(pair);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m512 bf16x16_to_f32(__m256i v) noexcept {
+  return _mm512_castsi512_ps(
+      _mm512_maskz_slli_epi32(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, v), 16));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i f32x16_to_f16(__m512 v) noexcept {
+  return _mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i f32x16_to_bf16(__m512 v) noexcept {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i high = _mm512_maskz_srli_epi32(0xffff, bits, 16);
+  const __m512i odd = _mm512_and_si512(high, _mm512_set1_epi32(1));
+  const __m512i carried = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  const __m512i quiet = _mm512_or_si512(high, _mm512_set1_epi32(0x40));
+  const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+  return _mm512_maskz_cvtepi32_epi16(
+      0xffff, _mm512_mask_blend_epi32(nan, _mm512_maskz_srli_epi32(0xffff, carried, 16), quiet));
+}
+)";
+
+constinit const Rows avx512_access = {.kernels = {}, .accesses = kAccesses, .prelude = kPrelude};
+
+}  // namespace morello::kernels

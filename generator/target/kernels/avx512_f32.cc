@@ -1,0 +1,78 @@
+// AVX-512 arithmetic on 16 floats per register. Latencies as with AVX2: 4 (Skylake, Zen 4 and
+// later; vendors' optimisation manuals); how many a core starts per cycle is the machine file's
+// matter.
+#include "target/tables.h"
+
+namespace morello::kernels {
+
+static constexpr Kernel kKernels[] = {
+    {.name = "fma_f32x16",
+     .implements = "(a: f32[1,1], b: f32[1,16]): f32[1,16] = matmul(a, b)",
+     .lanes = 16,
+     .code = "{c} = _mm512_fmadd_ps({a}, {b}, {c});",
+     .zero = "{c} = _mm512_setzero_ps();",
+     .combine = "{c} = _mm512_add_ps({c}, {a});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "dot_f32x16",
+     .implements = "(a: f32[1,16], b: f32[16,1]): f32[1,1] = matmul(a, b)",
+     .lanes = 16,
+     .lanes_reduce = true,
+     .code = "{c} = _mm512_fmadd_ps({a}, {b}, {c});",
+     .zero = "{c} = _mm512_setzero_ps();",
+     .combine = "{c} = _mm512_add_ps({c}, {a});",
+     .finish = "{s} = hsum_f32x16({c});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "add_f32x16",
+     .implements = "(a: f32[16], b: f32[16]): f32[16] = add(a, b)",
+     .lanes = 16,
+     .code = "{c} = _mm512_add_ps({a}, {b});",
+     .uops = {.alu = 1},
+     .latency = 4},
+    {.name = "mul_f32x16",
+     .implements = "(a: f32[16], b: f32[16]): f32[16] = mul(a, b)",
+     .lanes = 16,
+     .code = "{c} = _mm512_mul_ps({a}, {b});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "copy_f32x16",
+     .implements = "(a: f32[16]): f32[16] = convert(a)",
+     .lanes = 16,
+     .code = "{c} = {a};",
+     .uops = {},
+     .latency = 0},
+    {.name = "sum_f32x16",
+     .implements = "(a: f32[1,16]): f32[16] = reduce_sum(a, axis=0)",
+     .lanes = 16,
+     .code = "{c} = _mm512_add_ps({c}, {a});",
+     .zero = "{c} = _mm512_setzero_ps();",
+     .combine = "{c} = _mm512_add_ps({c}, {a});",
+     .uops = {.alu = 1},
+     .latency = 4},
+    {.name = "hsum_f32x16",
+     .implements = "(a: f32[16]): f32 = reduce_sum(a, axis=0)",
+     .lanes = 16,
+     .lanes_reduce = true,
+     .code = "{c} = _mm512_add_ps({c}, {a});",
+     .zero = "{c} = _mm512_setzero_ps();",
+     .combine = "{c} = _mm512_add_ps({c}, {a});",
+     .finish = "{s} = hsum_f32x16({c});",
+     .uops = {.alu = 1},
+     .latency = 4},
+};
+
+static constexpr std::string_view kPrelude = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline float hsum_f32x16(__m512 v) noexcept {
+  const __m256 low = _mm512_maskz_extractf32x8_ps(0xff, v, 0);
+  const __m256 high = _mm512_maskz_extractf32x8_ps(0xff, v, 1);
+  const __m256 o = _mm256_add_ps(low, high);
+  const __m128 q = _mm_add_ps(_mm256_castps256_ps128(o), _mm256_extractf128_ps(o, 1));
+  const __m128 d = _mm_add_ps(q, _mm_movehl_ps(q, q));
+  return _mm_cvtss_f32(_mm_add_ss(d, _mm_movehdup_ps(d)));
+}
+)";
+
+constinit const Rows avx512_f32 = {.kernels = kKernels, .accesses = {}, .prelude = kPrelude};
+
+}  // namespace morello::kernels

@@ -21,8 +21,6 @@ constexpr i64 kShuffleMilli = 120;
 constexpr i64 kTransposeMilli = 200;
 constexpr i64 kElementMilli = 700;
 constexpr i64 kCopyCallMilli = 4000;
-// Lines that one touch of a line costs which was evicted since the last one.
-constexpr i64 kRevisitLines = 2;
 // Adding an element of a copy, in millicycles: 0.14 to 0.18 cycles measured on what GCC 12 and
 // Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
 constexpr i64 kAddCopyMilli = 150;
@@ -78,41 +76,6 @@ Cost Space::copy_work(int operand, const Region& packed) const {
                                                                   : kTransposeMilli));
 }
 
-// A copy goes through panels, and through all of the reduction in each. Where a panel is less than
-// a line wide in the source, the next one finds its lines again, if they are still there.
-Cost Space::revisits(const Spec& s, int operand) const {
-  const Level from = s.place[operand].level;
-  if (from <= kL1 || s.place[operand].packed || operand == computation().inputs()) return Cost();
-  Region column = region(s, operand);
-  const i64 size = bytes(computation().operands[operand].dtype);
-  i64 lines = 1;  // of all columns that are a line wide
-  int unit = -1;
-  column.rows = 1;
-  column.row_stride = 0;
-  for (const AddressTerm& g : given_[operand]) {
-    if (g.stride == 1) {
-      unit = g.dim;
-      continue;
-    }
-    lines *= s.extent[g.dim];
-    if (!computation().dims[g.dim].reduction || s.extent[g.dim] == 1) continue;
-    if (column.rows == 1) column.row_stride = g.stride * size;
-    column.rows *= s.extent[g.dim];
-  }
-  if (unit < 0 || computation().dims[unit].reduction || column.rows == 1) return Cost();
-  const i64 width = s.extent[unit];
-  // Where a panel has one element, rows of the ISA take those of several panels at once.
-  const i64 quantum = family().quantum[unit];
-  const i64 panel = std::min(quantum > 1 || !copies_in_registers_[operand] ? quantum : 8, width);
-  if (panel * size >= column.line_bytes) return Cost();
-  column.row_bytes = column.line_bytes;
-  column.lines = column.rows;
-  if (column.footprint(kL1) <= machine().levels[kL1].bytes) return Cost();
-  const bool in_l2 = from == kL2 || column.footprint(kL2) <= capacity().at(kL2);
-  return lines * ceil_div(width, panel) * kRevisitLines *
-         Cost::milli(line_millicycles(in_l2 ? kL2 : from, false));
-}
-
 Cost Space::copy(const Spec& s, int operand, Level to) const {
   const Level from = s.place[operand].level;
   const Region packed = packed_region(s.extent, operand);
@@ -120,7 +83,7 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
   // What is written comes in first and goes out again.
   return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
                  copy_work(operand, packed)) +
-         revisits(s, operand) + Cost::milli(kCopyCallMilli);
+         Cost::milli(kCopyCallMilli);
 }
 
 // Copies were written by other cores, so they come through a cache that all of them share: each

@@ -25,9 +25,6 @@
 // - Rows that begin in few places of a page share few sets of L1 and L2: their footprint counts as
 //   often as the page is larger than what they cover. Without this unpacked operands look as good
 //   as packed ones (Z: predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
-// - A copy that transposes touches every line of its source once per panel. Where these do not fit
-//   the caches between two panels, every touch costs two lines (G: 3 to 5 cycles from L2, 11 to 27
-//   from L3; such programs were up to 10 times as slow as predicted).
 // - Multiply-adds and other vector work share pipes. (G: widening bf16 in the inner loop takes 10.1
 //   cycles where the multiply-adds alone need 6; predicted 6.4, now 9.3.)
 // - Accumulator latency counts an eighth more than the manual says: with exactly 4 cycles a 4x16
@@ -156,7 +153,6 @@ class Space {
   bool copies_within_runs(int operand) const;
   bool copies_in_registers(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
-  Cost revisits(const Spec& s, int operand) const;
 
   Problem problem_;
   Pruning pruning_;

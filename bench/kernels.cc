@@ -19,7 +19,7 @@ using Bytes = AlignedBuffer<unsigned char>;
 
 // A kernel with its operands, ready to run.
 struct Subject {
-  std::string name, spec;
+  std::string name, spec, isa;
   int threads = 1;
   double operations = 0, bytes = 0;
   bool floats = false, reads_once = false;  // a vector and a matrix: the memory is the limit
@@ -88,9 +88,12 @@ Subject packed(void (*kernel)(const A*, const void*, C*, Rest...) noexcept) {
 
 std::vector<Subject> all_subjects() {
   std::vector<Subject> out;
-#define MORELLO_GIVEN(name) out.push_back(given<kernels::name##_info>(&kernels::name));
-#define MORELLO_PACKED(name) \
-  out.push_back(packed<kernels::name##_info, &kernels::name##_pack_b>(&kernels::name));
+#define MORELLO_GIVEN(name)                                   \
+  out.push_back(given<kernels::name##_info>(&kernels::name)); \
+  out.back().isa = kernels::name##_selected();
+#define MORELLO_PACKED(name)                                                            \
+  out.push_back(packed<kernels::name##_info, &kernels::name##_pack_b>(&kernels::name)); \
+  out.back().isa = kernels::name##_selected();
   MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)
 #undef MORELLO_GIVEN
 #undef MORELLO_PACKED
@@ -130,7 +133,9 @@ void measure(std::vector<Subject>& subjects, const Rounds& how) {
     const Subject& s = subjects[i];
     ThreadPool& pool = pool_of(s.threads);
     tasks.push_back({s.name, s.operations, [&] { s.run(pool); }});
-    if (s.floats) limits[i].fma = limit(tasks, fma_task(256, pool), s.threads);
+    // The peak of the vectors that it uses.
+    const int bits = s.isa.starts_with("avx512") ? 512 : 256;
+    if (s.floats) limits[i].fma = limit(tasks, fma_task(bits, pool), s.threads);
     if (!s.reads_once) continue;
     for (const int streams : {1, 2, 4})
       if (const int task =
@@ -160,11 +165,11 @@ std::string share(const std::optional<double>& of) {
 }
 
 void print(const std::vector<Subject>& subjects) {
-  fmt::print("{:<22}{:>8}{:>12}{:>10}{:>10}{:>9}{:>10}\n", "kernel", "threads", "median us",
-             "GFLOP/s", "of peak", "GB/s", "of read");
+  fmt::print("{:<22}{:<13}{:>8}{:>12}{:>10}{:>10}{:>9}{:>10}\n", "kernel", "isa", "threads",
+             "median us", "GFLOP/s", "of peak", "GB/s", "of read");
   for (const Subject& s : subjects)
-    fmt::print("{:<22}{:>8}{:>12.2f}{:>10.1f}{:>10}{:>9.1f}{:>10}\n", s.name, s.threads,
-               s.seconds * 1e6, s.operations / s.seconds * 1e-9, share(s.of_peak),
+    fmt::print("{:<22}{:<13}{:>8}{:>12.2f}{:>10.1f}{:>10}{:>9.1f}{:>10}\n", s.name, s.isa,
+               s.threads, s.seconds * 1e6, s.operations / s.seconds * 1e-9, share(s.of_peak),
                s.bytes / s.seconds * 1e-9, share(s.of_read));
 }
 
@@ -174,12 +179,13 @@ std::string json(const std::vector<Subject>& subjects, const Rounds& how) {
   };
   std::vector<std::string> rows;
   for (const Subject& s : subjects)
-    rows.push_back(fmt::format(
-        "    {{\"name\": \"{}\", \"spec\": \"{}\", \"threads\": {}, \"seconds\": {:.6g}, "
-        "\"operations_per_second\": {:.6g}, \"bytes_per_second\": {:.6g}, "
-        "\"share_of_fma_peak\": {}, \"share_of_read_bandwidth\": {}}}",
-        s.name, s.spec, s.threads, s.seconds, s.operations / s.seconds, s.bytes / s.seconds,
-        number(s.of_peak), number(s.of_read)));
+    rows.push_back(
+        fmt::format("    {{\"name\": \"{}\", \"spec\": \"{}\", \"isa\": \"{}\", \"threads\": {}, "
+                    "\"seconds\": {:.6g}, "
+                    "\"operations_per_second\": {:.6g}, \"bytes_per_second\": {:.6g}, "
+                    "\"share_of_fma_peak\": {}, \"share_of_read_bandwidth\": {}}}",
+                    s.name, s.spec, s.isa, s.threads, s.seconds, s.operations / s.seconds,
+                    s.bytes / s.seconds, number(s.of_peak), number(s.of_read)));
   return fmt::format("{{\n  \"rounds\": {},\n  \"kernels\": [\n{}\n  ]\n}}\n", how.rounds,
                      fmt::join(rows, ",\n"));
 }

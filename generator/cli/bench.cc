@@ -122,7 +122,7 @@ void run_bench(const BenchArgs& a) {
     KernelSpec subject = spec;
     subject.name = "kernel";
     KernelFound found{&subject, {}};
-    for (const Isa* isa : isas)
+    for (const Isa* isa : worth_a_variant(isas, spec.computation))
       found.variants.push_back(search(spec, machine, *isa, a.search, memo));
     EmitOptions options;
     options.space = "bench";

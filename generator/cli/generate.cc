@@ -68,7 +68,8 @@ void run(const GenerateArgs& a) {
   std::vector<KernelFound> kernels;
   for (const KernelSpec& spec : specs) {
     KernelFound& k = kernels.emplace_back(KernelFound{&spec, {}});
-    for (const Isa* isa : isas) k.variants.push_back(search(spec, machine, *isa, a.search, memo));
+    for (const Isa* isa : worth_a_variant(isas, spec.computation))
+      k.variants.push_back(search(spec, machine, *isa, a.search, memo));
   }
 
   EmitOptions options;

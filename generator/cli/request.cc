@@ -91,7 +91,23 @@ static std::vector<std::string> isa_names() {
 
 std::vector<const Isa*> isas_of(const Machine& machine) {
   const std::span<const Isa* const> all = isa_table();
-  return {std::find(all.begin(), all.end(), find_isa(machine.isa)), all.end()};
+  const auto own = std::find(all.begin(), all.end(), find_isa(machine.isa));
+  std::vector<const Isa*> out = {*own};
+  std::copy_if(own + 1, all.end(), std::back_inserter(out),
+               [](const Isa* isa) { return isa->base == nullptr; });
+  return out;
+}
+
+std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const Computation& c) {
+  const auto idle = [&](const Isa* isa) {
+    for (const Isa* base = isa->base; base != nullptr; base = base->base)
+      if (std::find(isas.begin(), isas.end(), base) != isas.end() && !adds_to(*isa, *base, c))
+        return true;
+    return false;
+  };
+  std::vector<const Isa*> out;
+  std::remove_copy_if(isas.begin(), isas.end(), std::back_inserter(out), idle);
+  return out;
 }
 
 std::vector<const Isa*> SearchArgs::isas() const {

@@ -36,8 +36,10 @@ struct SearchArgs {
 };
 
 // What a header for the machine has unless the user says otherwise: the machine's own instruction
-// set and all narrower ones.
+// set and those narrower that extend no other.
 std::vector<const Isa*> isas_of(const Machine& machine);
+// Without those that extend another of the list and have nothing for this kernel that it lacks.
+std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const Computation& c);
 
 // One kernel searched for one instruction set.
 struct Found {

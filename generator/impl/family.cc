@@ -118,15 +118,18 @@ const Access* Builder::reload_row() const {
 }
 
 // Rows that bring input `operand` into the kernel's registers: from its own type in memory, or from
-// a packed copy that holds the register type.
+// a packed copy that holds the register type, if that is the type of the arithmetic or loses
+// nothing.
 std::vector<const Access*> Builder::candidates(int operand) const {
   const Operand& o = c.operands[operand];
   const bool vector = lane >= 0 && touches(o, lane);
   const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
   std::vector<const Access*> found;
   each_access(isa, [&](const Access& a) {
-    if (a.kind != kind || a.lanes != k.lanes || a.group != k.group || a.reg != k.input) return;
-    if (a.memory == o.dtype || a.memory == a.reg) found.push_back(&a);
+    if (a.kind != kind || a.lanes != k.lanes || a.group != k.group) return;
+    if (a.reg != k.input_of(operand)) return;
+    const bool packed = a.memory == a.reg && (a.reg == c.compute || holds(a.reg, o.dtype));
+    if (a.memory == o.dtype || packed) found.push_back(&a);
   });
   return found;
 }
@@ -407,6 +410,20 @@ std::vector<Family> families(const Computation& c, const Isa& isa) {
   if (std::any_of(out.begin(), out.end(), [&](const Family& f) { return replaces_scalar(f, c); }))
     std::erase_if(out, [](const Family& f) { return f.kernel->lanes == 1; });
   return out;
+}
+
+bool adds_to(const Isa& isa, const Isa& base, const Computation& c) {
+  const auto own = [](const auto& all, const auto* row) {
+    return std::none_of(all.begin(), all.end(), [&](const auto& rows) {
+      return std::any_of(rows.begin(), rows.end(), [&](const auto& r) { return &r == row; });
+    });
+  };
+  const std::vector<Family> all = families(c, isa);
+  return std::any_of(all.begin(), all.end(), [&](const Family& f) {
+    return own(base.kernels, f.kernel) || own(base.accesses, f.store) ||
+           std::any_of(f.loads.begin(), f.loads.end(),
+                       [&](const Access* a) { return own(base.accesses, a); });
+  });
 }
 
 Result<Family> parse_family(std::string_view text, const Computation& c, const Isa& isa) {

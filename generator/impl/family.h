@@ -62,6 +62,8 @@ bool loads_given(const Family& f, const Computation& c, int operand);
 
 // All families of an ISA that can compute c, in a fixed order.
 std::vector<Family> families(const Computation& c, const Isa& isa);
+// Whether some family of `isa` uses a row that `base` lacks.
+bool adds_to(const Isa& isa, const Isa& base, const Computation& c);
 Result<Family> parse_family(std::string_view text, const Computation& c, const Isa& isa);
 
 }  // namespace morello

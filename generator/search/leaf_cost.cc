@@ -18,12 +18,13 @@ constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load
 }  // namespace
 
 struct Space::Work {
-  i64 fma = 0, alu = 0, load = 0, store = 0;  // uops
-  i64 chain = 0;                              // millicycles of the longest dependence
-  i64 steps = 0;                              // of the reduction loop
+  i64 fma = 0, bf16 = 0, alu = 0, load = 0, store = 0;  // uops
+  i64 chain = 0;                                        // millicycles of the longest dependence
+  i64 steps = 0;                                        // of the reduction loop
 
   void add(const Uops& u, i64 times) {
     fma += u.fma * times;
+    bf16 += u.bf16 * times;
     alu += u.alu * times;
     load += u.load * times;
     store += u.store * times;
@@ -47,11 +48,12 @@ const Pipes& Space::pipes() const {
 i64 Space::work_millicycles(const Work& w) const {
   const Pipes& p = pipes();
   // A load that feeds one instruction is issued with it.
-  const i64 issued = w.fma + w.alu + w.store + w.load / 2;
-  return std::max({millicycles(w.fma, p.fma), millicycles(w.alu, p.alu),
-                   millicycles(w.fma + w.alu, p.vector), millicycles(w.load, p.load),
-                   millicycles(w.store, p.store), 1000 * issued / machine().issue_per_cycle,
-                   w.chain});
+  const i64 vector = w.fma + w.bf16 + w.alu;
+  const i64 issued = vector + w.store + w.load / 2;
+  return std::max({millicycles(w.fma, p.fma), millicycles(w.bf16, p.bf16),
+                   millicycles(w.alu, p.alu), millicycles(vector, p.vector),
+                   millicycles(w.load, p.load), millicycles(w.store, p.store),
+                   1000 * issued / machine().issue_per_cycle, w.chain});
 }
 
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
@@ -168,7 +170,7 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
 // 97 waiting and 42 ns say.) What lies along other dims is asked for at once.
 Cost Space::stall(const Region& r, Level from, const Work& w) const {
   if (from <= kL1 || r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
-  const i64 waiting = std::max<i64>(1, w.fma + w.alu);
+  const i64 waiting = std::max<i64>(1, w.fma + w.bf16 + w.alu);
   // Rows in flight, in thousandths, one at least.
   const i64 inflight =
       std::max(i64{1000}, r.along_reduction * machine().scheduler * 1000 / waiting);
@@ -195,8 +197,9 @@ Cost Space::arithmetic(const Spec& s) const {
   const Pipes& p = pipes();
   i64 volume = 1;
   for (int d = 0; d < dims(); ++d) volume *= s.extent[d];
-  const i64 each =
-      std::max(millicycles(k.uops.fma, p.fma), millicycles(k.uops.fma + k.uops.alu, p.vector));
+  const i64 vector = k.uops.fma + k.uops.bf16 + k.uops.alu;
+  const i64 each = std::max({millicycles(k.uops.fma, p.fma), millicycles(k.uops.bf16, p.bf16),
+                             millicycles(vector, p.vector)});
   return volume / (k.lanes * k.group) * Cost::milli(each);
 }
 

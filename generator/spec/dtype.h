@@ -33,6 +33,25 @@ constexpr std::string_view c_type(Dtype t) {
 // wraps only past 2^31) for integers.
 constexpr Dtype accumulator(Dtype t) { return is_float(t) ? Dtype::f32 : Dtype::i32; }
 
+// Whether every value of `narrow` is one of `wide`.
+constexpr bool holds(Dtype wide, Dtype narrow) {
+  if (wide == narrow) return true;
+  switch (wide) {
+    case Dtype::f32:
+      return narrow != Dtype::i32;
+    case Dtype::i32:
+      return !is_float(narrow);
+    case Dtype::i16:
+    case Dtype::bf16:
+    case Dtype::f16:
+      return bytes(narrow) == 1;  // at least 8 significant bits
+    case Dtype::u8:
+    case Dtype::i8:
+      return false;
+  }
+  return false;
+}
+
 std::optional<Dtype> parse_dtype(std::string_view text);
 
 }  // namespace morello

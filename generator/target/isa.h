@@ -34,8 +34,9 @@ namespace morello {
 
 // Vector pipeline work of one use of a row; the cost model takes the busiest resource.
 struct Uops {
-  int fma = 0;  // multiply or multiply-add pipes (also integer multiplies)
-  int alu = 0;  // other vector work: shifts, shuffles, adds
+  int fma = 0;   // multiply or multiply-add pipes (also integer multiplies)
+  int bf16 = 0;  // products of pairs of bf16, which cores are good at to very different degrees
+  int alu = 0;   // other vector work: shifts, shuffles, adds
   int load = 0;
   int store = 0;
 };
@@ -73,7 +74,8 @@ struct Kernel {
   int lanes = 1;
   int group = 1;                  // reduction elements consumed per lane
   bool lanes_reduce = false;      // lanes run along a reduction dimension
-  Dtype input = Dtype::f32;       // register element type of the inputs
+  Dtype input = Dtype::f32;       // register element type of the inputs,
+  Dtype input_b = input;          // ... of the second one
   Dtype output = Dtype::f32;      // register element type of the accumulator or result
   std::string_view code;          // reductions: "{c} = fma({a}, {b}, {c});", others "{c} = ..."
   std::string_view zero = {};     // "{c} = _mm256_setzero_ps();" (reductions only)
@@ -82,6 +84,8 @@ struct Kernel {
   Uops uops;
   int latency = 0;  // cycles from accumulator to accumulator
   int temps = 0;    // further vector registers the row keeps busy: temporaries
+
+  Dtype input_of(int operand) const { return operand == 0 ? input : input_b; }
 };
 
 // A copy between memories that are adjacent in different directions: `rows` rows of the source with
@@ -111,7 +115,8 @@ struct Isa {
   std::string_view name;                       // "avx2"
   std::string_view attribute;                  // target attribute text: "avx2,fma,f16c"; "" none
   std::vector<std::string_view> cpu_features;  // names for __builtin_cpu_supports
-  std::string_view include;                    // "<immintrin.h>" or ""
+  const Isa* base = nullptr;  // what this one adds rows to: everything that one can, this one can
+  std::string_view include;   // "<immintrin.h>" or ""
   int vector_bits =
       0;  // of the widest register; 0: none. What a core starts per cycle depends on it
   int vector_registers = 16;

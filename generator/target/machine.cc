@@ -15,6 +15,7 @@ static constexpr MachineField<Machine> kMachineFields[] = {
 };
 static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_per_cycle", &Pipes::fma, true, 100, 16'000},
+    {"bf16_per_cycle", &Pipes::bf16, true, 100, 16'000},
     {"alu_per_cycle", &Pipes::alu, true, 100, 16'000},
     {"vector_per_cycle", &Pipes::vector, true, 100, 32'000},
     {"load_per_cycle", &Pipes::load, true, 100, 16'000},

@@ -42,6 +42,7 @@ struct LevelDesc {
 // What a core does per cycle with vectors of one width, in thousandths of an operation.
 struct Pipes {
   i64 fma = 2000;
+  i64 bf16 = 2000;  // products of pairs of bf16, on the fma pipes
   i64 alu = 2000;
   i64 vector = 3000;  // fma and alu together: they share pipes
   i64 load = 2000;

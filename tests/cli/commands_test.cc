@@ -33,7 +33,7 @@ TEST_CASE("explain") {
   CHECK(ran.out.find("families, cheapest bound first\n") != std::string::npos);
   // One instruction set: the machine's.
   const Ran one = morello({"explain", "--spec", kTiny, "--machine", "zen5"});
-  CHECK(one.out.find("machine      zen5, avx512\n") != std::string::npos);
+  CHECK(one.out.find("machine      zen5, avx512_bf16\n") != std::string::npos);
   CHECK(one.out.find("scalar\n") == std::string::npos);
 }
 

@@ -64,7 +64,7 @@ class Matmul {
       for (i64 n = 0; n < n_; ++n) out[n].checked = false;
       return;
     }
-    Values value(static_cast<std::size_t>(n_)), magnitude(value);
+    Values value(static_cast<std::size_t>(n_)), magnitude(value), flushed(value);
     const double* x = &x_[static_cast<std::size_t>(batch_begin(a_, row / m_) + row % m_ * k_)];
     const double* y = &y_[static_cast<std::size_t>(batch_begin(b_, row / m_))];
     for (i64 k = 0; k < k_; ++k)
@@ -72,6 +72,8 @@ class Matmul {
         const double term = x[k] * y[k * n_ + n];
         value[static_cast<std::size_t>(n)] += term;
         magnitude[static_cast<std::size_t>(n)] += std::fabs(term);
+        if (may_flush() && (subnormal(x[k]) || subnormal(y[k * n_ + n])))
+          flushed[static_cast<std::size_t>(n)] += std::fabs(term);
       }
     for (i64 n = 0; n < n_; ++n) {
       const std::size_t i = static_cast<std::size_t>(n);
@@ -79,8 +81,12 @@ class Matmul {
         out[n].value = wrap(static_cast<i64>(value[i]));
       else
         out[n] = float_sum(value[i], finite_magnitude(magnitude[i], x, y + n), k_);
+      // Two for every term: the product, and the sum that it is added to.
+      if (may_flush()) out[n].flushed = flushed[i] + static_cast<double>(2 * k_) * FLT_MIN;
     }
   }
+  bool may_flush() const { return a_.type == Type::bf16 && b_.type == Type::bf16; }
+  static bool subnormal(double v) { return v != 0 && std::fabs(v) < FLT_MIN; }
   // Infinities and NaNs among the terms make the sum what it is, however large the others are.
   double finite_magnitude(double magnitude, const double* x, const double* y) const {
     if (std::isfinite(magnitude)) return magnitude;
@@ -163,13 +169,15 @@ std::string text(const char* format, double a, double b, double c) {
   return buffer;
 }
 
-bool as_expected(const Subject& s, const Expected& e, double got) {
+bool as_expected(const Subject& s, const Expected& e, double got, bool flushes) {
+  const double flushed = flushes ? e.flushed : 0;
+  if (!std::isfinite(flushed)) return true;  // infinity times a number that may be 0
   if (std::isnan(e.value)) return std::isnan(got);
   if (e.overflow || !e.checked) return true;
   if (!is_float(s.result.type)) return got == e.value;
   // The value before the last rounding is an f32.
-  const double low = round_to(s.result.type, round_to(Type::f32, e.value - e.slack));
-  const double high = round_to(s.result.type, round_to(Type::f32, e.value + e.slack));
+  const double low = round_to(s.result.type, round_to(Type::f32, e.value - e.slack - flushed));
+  const double high = round_to(s.result.type, round_to(Type::f32, e.value + e.slack + flushed));
   if (!(low <= got && got <= high)) return false;
   const bool sum = s.op == Op::matmul || s.op == Op::reduce_sum;
   return sum || std::signbit(got) == std::signbit(low);
@@ -188,10 +196,11 @@ Reference reference(const Subject& s, const std::vector<Values>& inputs) {
   return r;
 }
 
-std::string difference(const Subject& s, const Reference& expected, const Values& outputs) {
+std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
+                       bool flushes) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Expected& e = expected.outputs[i];
-    if (!as_expected(s, e, outputs[i]))
+    if (!as_expected(s, e, outputs[i], flushes))
       return "output " + std::to_string(i) +
              text(" is %.9g, not %.9g (+- %.3g)", outputs[i], e.value, e.slack);
   }

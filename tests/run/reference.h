@@ -17,6 +17,7 @@ struct Expected {
   double slack = 0;       // of the f32 value before it is rounded to the result's type
   bool checked = true;    // false: not computed, too many
   bool overflow = false;  // a partial sum may have overflowed: nothing but a NaN is certain
+  double flushed = 0;     // more slack where subnormal numbers may count as 0 (docs/spec.md)
 };
 
 struct Reference {
@@ -29,7 +30,9 @@ struct Reference {
 // `inputs` are the values of each parameter, row-major.
 Reference reference(const Subject& s, const std::vector<Values>& inputs);
 
-// The first output that is not as expected, or "".
-std::string difference(const Subject& s, const Reference& expected, const Values& outputs);
+// The first output that is not as expected, or "". `flushes`: of a variant that may take subnormal
+// bf16 for 0.
+std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
+                       bool flushes = false);
 
 }  // namespace morello::run

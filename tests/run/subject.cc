@@ -71,8 +71,11 @@ class Guarded {
 };
 
 bool runs_here(const char* isa) {
-  if (std::strcmp(isa, "avx512") == 0)
-    return has_avx512f() && has_avx512bw() && has_avx512dq() && has_avx512vl() && has_fma();
+  const bool avx512 =
+      has_avx512f() && has_avx512bw() && has_avx512dq() && has_avx512vl() && has_fma();
+  if (std::strcmp(isa, "avx512_bf16") == 0) return avx512 && has_avx512_vnni() && has_avx512_bf16();
+  if (std::strcmp(isa, "avx512_vnni") == 0) return avx512 && has_avx512_vnni();
+  if (std::strcmp(isa, "avx512") == 0) return avx512;
   if (std::strcmp(isa, "avx2") == 0) return has_avx2() && has_fma();
   return std::strcmp(isa, "scalar") == 0;
 }
@@ -175,7 +178,9 @@ class Check {
     out = result.copy();
     for (const auto& b : buffers)
       if (!b->kept()) return "wrote beside a buffer";
-    return difference(s_, expected_, read(s_.result, out.data()));
+    const char* isa = v.isa != nullptr ? v.isa : s_.selected();
+    const bool flushes = std::strcmp(isa, "avx512_bf16") == 0;
+    return difference(s_, expected_, read(s_.result, out.data()), flushes);
   }
 
   static ThreadPool& pool(int threads) {

@@ -16,7 +16,7 @@ using i64 = std::int64_t;
 
 inline constexpr int kMaxRank = 6;
 inline constexpr int kMaxDigits = 3 * kMaxRank;
-inline constexpr int kMaxVariants = 4;
+inline constexpr int kMaxVariants = 8;
 
 enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
 enum class Op { matmul, add, mul, convert, reduce_sum };

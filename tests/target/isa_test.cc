@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -19,15 +20,35 @@ std::set<std::string> placeholders(std::string_view code) {
 using Names = std::set<std::string>;
 
 TEST_CASE("the tables") {
-  REQUIRE(isa_table().size() == 3);
-  CHECK(find_isa("avx512") == isa_table()[0]);
-  CHECK(find_isa("avx2") == isa_table()[1]);
-  CHECK(find_isa("scalar") == isa_table()[2]);
+  REQUIRE(isa_table().size() == 5);
+  CHECK(find_isa("avx512_bf16") == isa_table()[0]);
+  CHECK(find_isa("avx512_vnni") == isa_table()[1]);
+  CHECK(find_isa("avx512") == isa_table()[2]);
+  CHECK(find_isa("avx2") == isa_table()[3]);
+  CHECK(find_isa("scalar") == isa_table()[4]);
   CHECK(find_isa("avx") == nullptr);
   CHECK(find_isa("scalar")->runs_here());
   CHECK(find_isa("avx2")->register_type(Dtype::f32) == "__m256");
   CHECK(&meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)") ==
         &meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)"));
+}
+
+// What extends another instruction set has all its rows, and runs on no CPU that lacks it.
+TEST_CASE("extensions") {
+  const auto has = [](const auto& all, const auto& rows) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& r) { return r.data() == rows.data(); });
+  };
+  for (const Isa* isa : isa_table()) {
+    if (isa->base == nullptr) continue;
+    CAPTURE(isa->name);
+    for (const auto& rows : isa->base->kernels) CHECK(has(isa->kernels, rows));
+    for (const auto& rows : isa->base->accesses) CHECK(has(isa->accesses, rows));
+    for (const auto& rows : isa->base->transposes) CHECK(has(isa->transposes, rows));
+    for (const std::string_view f : isa->base->cpu_features)
+      CHECK(std::count(isa->cpu_features.begin(), isa->cpu_features.end(), f) == 1);
+    CHECK((!isa->runs_here() || isa->base->runs_here()));
+  }
 }
 
 TEST_CASE("names are unique within an instruction set") {
@@ -66,6 +87,7 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   CHECK(c.compute == k.output);
   if (k.lanes > 1) {
     CHECK(isa.register_type(k.input) != "");
+    CHECK(isa.register_type(k.input_b) != "");
     CHECK(isa.register_type(k.output) != "");
   }
 }
@@ -86,6 +108,7 @@ void check_access(const Access& a) {
     CHECK(given == names);
     // The bound of a family counts whole vectors only (search/leaf_cost.cc).
     CHECK(a.partial_uops.fma >= a.uops.fma);
+    CHECK(a.partial_uops.bf16 >= a.uops.bf16);
     CHECK(a.partial_uops.alu >= a.uops.alu);
     CHECK(a.partial_uops.load >= a.uops.load);
     CHECK(a.partial_uops.store >= a.uops.store);

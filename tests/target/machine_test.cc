@@ -23,6 +23,7 @@ two_streams_percent = 93
 
 [core]
 fma_per_cycle = 2
+bf16_per_cycle = 2
 alu_per_cycle = 2
 vector_per_cycle = 3
 load_per_cycle = 2
@@ -33,6 +34,7 @@ scheduler = 97
 
 [core512]
 fma_per_cycle = 1
+bf16_per_cycle = 0.5
 alu_per_cycle = 1
 vector_per_cycle = 2
 load_per_cycle = 1.5
@@ -129,7 +131,7 @@ struct Wrong {
 };
 constexpr Wrong kWrong[] = {
     {"isa = \"avx2\"", "isa = \"avx3\"",
-     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx512, avx2, scalar
+     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx512_bf16, avx512_vnni, avx512, avx2, scalar
   isa = "avx3"
         ^~~~~~
 )"},
@@ -163,7 +165,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:17:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
   colour = 1
   ^~~~~~
 )"},
@@ -172,90 +174,90 @@ constexpr Wrong kWrong[] = {
   ^~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.05",
-     R"(toy.toml:24:19: error: `store_per_cycle` in [core512] must be a number with at most three decimals from 0.1 to 16
+     R"(toy.toml:26:19: error: `store_per_cycle` in [core512] must be a number with at most three decimals from 0.1 to 16
   store_per_cycle = 0.05
                     ^~~~
 )"},
     {"load_per_cycle = 1.5\n", "",
-     R"(toy.toml:19:1: error: missing key `load_per_cycle` in [core512]
+     R"(toy.toml:20:1: error: missing key `load_per_cycle` in [core512]
   [core512]
   ^~~~~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
-     R"(toy.toml:25:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle
+     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle
   fma_latency = 4
   ^~~~~~~~~~~
 )"},
-    {"[L3]", "[L4]", R"(toy.toml:44:2: error: unknown key `L4`; did you mean `L1`?
+    {"[L3]", "[L4]", R"(toy.toml:46:2: error: unknown key `L4`; did you mean `L1`?
   [L4]
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:54:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
     {"bytes = 32768", "bytes = 524288",
-     R"(toy.toml:36:9: error: `bytes` in [L2] must be at least that of [L1], 524288
+     R"(toy.toml:38:9: error: `bytes` in [L2] must be at least that of [L1], 524288
   bytes = 262144
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = -32768",
-     R"(toy.toml:27:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:29:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = -32768
           ^~~~~~
 )"},
     {"bytes = 32768", "bytes = \"32 KiB\"",
-     R"(toy.toml:27:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
+     R"(toy.toml:29:9: error: `bytes` in [L1] must be an integer from 1024 to 1099511627776
   bytes = "32 KiB"
           ^~~~~~~~
 )"},
     {"line = 64", "line = 0",
-     R"(toy.toml:28:8: error: `line` in [L1] must be an integer from 16 to 1024
+     R"(toy.toml:30:8: error: `line` in [L1] must be an integer from 16 to 1024
   line = 0
          ^
 )"},
-    {"line = 64", "line = 48", R"(toy.toml:28:8: error: `line` in [L1] must be a power of two
+    {"line = 64", "line = 48", R"(toy.toml:30:8: error: `line` in [L1] must be a power of two
   line = 48
          ^~
 )"},
     {"shared_by = 4", "shared_by = 8",
-     R"(toy.toml:47:13: error: `shared_by` in [L3] must be at most `cores`, 4
+     R"(toy.toml:49:13: error: `shared_by` in [L3] must be at most `cores`, 4
   shared_by = 8
               ^
 )"},
     {"shared_by = 4", "shared_by = 1",
-     R"(toy.toml:47:13: error: `shared_by` in [L3] must be at least that of [L2], 2
+     R"(toy.toml:49:13: error: `shared_by` in [L3] must be at least that of [L2], 2
   shared_by = 1
               ^
 )"},
     {"line_cycles = 2.125", "line_cycles = 2.1255",
-     R"(toy.toml:39:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:41:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 2.1255
                 ^~~~~~
 )"},
     {"line_cycles = 2.125", "line_cycles = nan",
-     R"(toy.toml:39:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:41:15: error: `line_cycles` in [L2] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = nan
                 ^~~
 )"},
     {"line_cycles = 11", "line_cycles = 0",
-     R"(toy.toml:56:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
+     R"(toy.toml:58:15: error: `line_cycles` in [memory] must be a number with at most three decimals from 0.001 to 1000000000
   line_cycles = 0
                 ^
 )"},
     {"prefetched_line_cycles = 9", "prefetched_line_cycles = 12",
-     R"(toy.toml:57:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
+     R"(toy.toml:59:26: error: `prefetched_line_cycles` in [memory] must be at most `line_cycles`, 11
   prefetched_line_cycles = 12
                            ^~
 )"},
     {"shared_line_cycles = 6", "shared_line_cycles = 9.5",
-     R"(toy.toml:58:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
+     R"(toy.toml:60:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
   shared_line_cycles = 9.5
                        ^~~
 )"},
     {"latency_cycles = 300", "latency_cycles = 30",
-     R"(toy.toml:59:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
+     R"(toy.toml:61:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45
   latency_cycles = 30
                    ^~
 )"},

@@ -41,12 +41,12 @@ std::string function(std::string_view row, std::string_view part, const std::str
 
 // code: c = code(a, b, c); zero: c; combine: c += a; finish: scalar c = sum of the lanes of a.
 std::string kernel(const Isa& isa, const Kernel& k) {
-  const std::string in = type_of(isa, k.lanes, k.input);
   const std::string out = type_of(isa, k.lanes, k.output);
   const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
   const auto code = [&](std::string_view t) { return "  " + expand(t, names) + "\n"; };
-  std::string inputs = load(in, "ra", "a");
-  if (meaning(k.implements).inputs() == 2) inputs += load(in, "rb", "b");
+  std::string inputs = load(type_of(isa, k.lanes, k.input_of(0)), "ra", "a");
+  if (meaning(k.implements).inputs() == 2)
+    inputs += load(type_of(isa, k.lanes, k.input_of(1)), "rb", "b");
   std::string text =
       function(k.name, "code", inputs + load(out, "rc", "c") + code(k.code) + save("rc", "c"));
   if (!k.zero.empty())

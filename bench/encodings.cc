@@ -69,10 +69,10 @@ void FlatTable::insert(const Key& key, const Content& c) {
 
 BoxTree::Rect BoxTree::rect_of(const Key& key, const Map::Vector& low, const Map::Vector& high) {
   Rect r;
-  for (std::size_t d = 0; d < kMaxDims; ++d) r.low[d] = r.high[d] = key.point[d];
+  for (std::size_t d = 0; d < kCoordinates; ++d) r.low[d] = r.high[d] = key.point[d];
   for (std::size_t l = 0; l < Limits::kCount; ++l) {
-    r.low[kMaxDims + l] = code(low[l]);
-    r.high[kMaxDims + l] = code(high[l]);
+    r.low[kCoordinates + l] = code(low[l]);
+    r.high[kCoordinates + l] = code(high[l]);
   }
   return r;
 }
@@ -85,7 +85,7 @@ void BoxTree::extend(Rect& r, const Rect& by) {
 double BoxTree::growth(const Rect& r, const Rect& by) {
   double sum = 0;
   for (int a = 0; a < kAxes; ++a) {
-    const double scale = a < kMaxDims ? 1 : 1e-9;
+    const double scale = a < kCoordinates ? 1 : 1e-9;
     sum += scale * (std::max(0.0, double{1} * by.high[a] - r.high[a]) +
                     std::max(0.0, double{1} * r.low[a] - by.low[a]));
   }
@@ -111,7 +111,7 @@ std::uint32_t BoxTree::split(std::uint32_t node, std::uint32_t extra) {
       low = std::min(low, rect_at(c).low[a]);
       high = std::max(high, rect_at(c).low[a]);
     }
-    const double spread = (a < kMaxDims ? 1 : 1e-9) * (high - low);
+    const double spread = (a < kCoordinates ? 1 : 1e-9) * (high - low);
     if (spread > widest) {
       widest = spread;
       axis = a;
@@ -201,8 +201,8 @@ bool BoxTree::find(const Key& key, const Map::Vector& query, Content& found) con
       found.cost = leaf.cost;
       found.decision = leaf.decision;
       for (std::size_t l = 0; l < 3; ++l) {
-        found.peak[l] = bytes_of(leaf.rect.low[kMaxDims + l]);
-        found.limit[l] = bytes_of(leaf.rect.high[kMaxDims + l]);
+        found.peak[l] = bytes_of(leaf.rect.low[kCoordinates + l]);
+        found.limit[l] = bytes_of(leaf.rect.high[kCoordinates + l]);
       }
       return true;
     }
@@ -242,7 +242,7 @@ using Runs = std::vector<std::pair<std::uint16_t, std::uint64_t>>;  // first coo
 // The nest of points [first, last), which agree before dim d; 0 where there is none.
 std::uint64_t nest(Points::const_iterator first, Points::const_iterator last, std::size_t d,
                    std::map<Runs, std::uint64_t>& known) {
-  if (d == kMaxDims) return first->second;
+  if (d == kCoordinates) return first->second;
   Runs runs;
   int next = -1;
   while (first != last) {
@@ -269,7 +269,7 @@ std::size_t merged(const Pages& pages) {
   for (const auto& [key, points] : pages) {
     std::vector<Grown> boxes;
     for (const auto& [p, content] : points) boxes.push_back({p, p, content});
-    for (std::size_t axis = kMaxDims; axis-- > 0;) {
+    for (std::size_t axis = kCoordinates; axis-- > 0;) {
       const auto others = [axis](const Grown& g) {
         Map::Point low = g.low, high = g.high;
         low[axis] = high[axis] = 0;

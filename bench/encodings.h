@@ -43,7 +43,7 @@ class BoxTree {
   std::size_t bytes() const;
 
  private:
-  static constexpr int kAxes = kMaxDims + Limits::kCount;
+  static constexpr int kAxes = kCoordinates + Limits::kCount;
   static constexpr int kFanout = 16;
   struct Rect {
     std::uint32_t low[kAxes], high[kAxes];

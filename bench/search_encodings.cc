@@ -19,7 +19,7 @@ namespace {
 
 using namespace morello;
 using namespace morello::bench;
-using Saved = SavedMap<kMaxDims, Limits::kCount>;
+using Saved = SavedMap<kCoordinates, Limits::kCount>;
 
 // A memo that remembers what it was asked.
 class Recorder final : public Memo {

@@ -10,11 +10,11 @@ namespace {
 
 constexpr int kClassBits = 7;
 static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
-// Bits of page[0], from the lowest: 4 per operand (level, form), accumulate, threads, menus.
-constexpr int kPlaceBits = 4;
-constexpr int kAccumulateBit = kPlaceBits * kMaxOperands;
+// Bits of page[0], from the lowest: form of every operand, accumulate, threads; from the highest:
+// menus.
+constexpr int kAccumulateBit = kMaxOperands;
 constexpr int kThreadsBit = kAccumulateBit + 1;
-constexpr int kMenuBits = 4;
+constexpr int kMenuBits = 3;
 constexpr int kMenusBit = 64 - kMenuBits * kMaxDims;
 
 std::string digits_text(const PackedOrder& order) {
@@ -71,7 +71,7 @@ std::string operand_text(const Problem& p, int o) {
   return out + given_text(p, o) + '\n';
 }
 
-std::string signature_of(const Problem& p, bool shorter) {
+std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   const Computation& c = *p.computation;
   std::string out = "body";
   for (BodyOp op : c.body) out += fmt::format(" {}", static_cast<int>(op));
@@ -81,6 +81,8 @@ std::string signature_of(const Problem& p, bool shorter) {
   out += fmt::format("\nkernel {} {} lane {} reload {} quantum", f.isa->name, f.kernel->name,
                      f.lane, f.reload ? f.reload->name : "none");
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
+  out += " tiles from";
+  for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", menus[d].first);
   out += '\n';
   for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
   if (!shorter) out += "all attributes\n";
@@ -103,12 +105,9 @@ int stride_class(i64 bytes, i64 line_bytes) {
   return kBelowPage + kSpreads * octave + spread_of(bytes, line_bytes);
 }
 
-// Below `first` there is no tile; up to first * ratio there are those that menus begin with, which
-// the signature has but for `low`.
 std::uint64_t Menu::seen(i64 extent) const {
-  if (first == 0 || extent <= first) return 0;
-  const auto octaves = std::countr_zero(static_cast<std::uint64_t>(ratio));
-  return static_cast<std::uint64_t>(extent > first * ratio ? octaves : 0) << 1 | low;
+  if (least == 0 || extent <= 2 * least) return 0;
+  return static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(ratio))) - 1;
 }
 
 Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
@@ -117,7 +116,7 @@ Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
       line_bytes_(p.machine->levels[kL1].line),
       shorter_(shorter),
       menus_(menus),
-      signature_(signature_of(p, shorter)) {
+      signature_(signature_of(p, menus, shorter)) {
   MORELLO_CHECK(line_bytes_ >= kLeastLine && line_bytes_ <= kPage, "lines of {} bytes",
                 line_bytes_);
   for (int o = 0; o < operands_; ++o) {
@@ -158,7 +157,8 @@ Key Coordinates::key(const Spec& s) const {
   std::uint64_t attributes = 0;
   for (int o = 0; o < operands_; ++o) {
     const Place& place = s.place[o];
-    attributes |= static_cast<std::uint64_t>(place.level * 2 + place.packed) << kPlaceBits * o;
+    attributes |= static_cast<std::uint64_t>(place.packed) << o;
+    k.point[kMaxDims + o] = static_cast<std::uint16_t>(place.level);
     const bool filled = o + 1 == operands_ && !s.accumulate;
     const bool observed = place.level > kL1 || filled || !shorter_;
     if (!place.packed && !blocked_[o] && observed) add_classes(s, o, k);
@@ -180,7 +180,7 @@ Key Coordinates::key(const Spec& s) const {
 Level farthest_of(const Key& key) {
   Level farthest = kRegisters;
   for (int o = 0; o < kMaxOperands; ++o)
-    farthest = std::max(farthest, static_cast<Level>(key.page[0] >> kPlaceBits * o & 15) / 2);
+    farthest = std::max(farthest, Level{key.point[kMaxDims + o]});
   return farthest;
 }
 
@@ -189,8 +189,8 @@ std::string describe(const Key& k, int dims, int operands) {
   for (int d = 0; d < dims; ++d)
     out += fmt::format("{} ", (k.page[3 + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF) << k.point[d]);
   for (int o = 0; o < operands; ++o) {
-    const auto place = static_cast<int>(k.page[0] >> kPlaceBits * o & 15);
-    out += fmt::format("{}{} ", level_name(place / 2), place % 2 ? " packed" : "");
+    out += fmt::format("{}{} ", level_name(k.point[kMaxDims + o]),
+                       k.page[0] >> o & 1 ? " packed" : "");
   }
   if (k.page[0] >> kAccumulateBit & 1) out += "acc ";
   out.pop_back();

@@ -3,8 +3,8 @@
 // without its extents, the family, the machine and the number of threads. Within a signature a Spec
 // is a page (attributes that cannot be ordered) and a point in Z>=0^n.
 //
-//   point[d]   a, where extent[d] = odd * 2^a
-//   page       odd part of every extent; level and form of every operand; accumulate, threads;
+//   point      of every dim a, where extent = odd * 2^a; of every operand the level
+//   page       odd part of every extent; form of every operand; accumulate, threads;
 //              a class for every stride of an operand that is not packed; of the menu of tiles
 //              of every dim, what shows below the extent
 //
@@ -36,9 +36,12 @@
 
 namespace morello {
 
+// Of a point: exponents of the dims, then levels of the operands.
+inline constexpr int kCoordinates = kMaxDims + kMaxOperands;
+
 struct Key {
   std::array<std::uint64_t, 6> page{};
-  std::array<std::uint16_t, kMaxDims> point{};
+  std::array<std::uint16_t, kCoordinates> point{};
   bool operator==(const Key&) const = default;
   auto operator<=>(const Key&) const = default;
 };
@@ -61,16 +64,16 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
-// What the tiles of a dim depend on beyond the signature: they begin at `first` (0: none but fixed
-// ones) and, where a layout has blocks, at other sizes that the signature has, and go on in powers
-// of `ratio`. A reduction may begin lower than others: `low`.
+// The tiles of a dim: powers of `ratio` from `first` on (0: fixed sizes instead) and, where a
+// layout has blocks, from other sizes on. What begins them, of which `least` is the least (0:
+// none), the signature says.
 struct Menu {
   i64 first = 0;
+  i64 least = 0;
   i64 ratio = 2;
-  bool low = false;
-  // What shows of it where only tiles below `extent` count. Equal for menus with equal such tiles
-  // only: none below `first`; one there and up to `ratio` times as much, if the signature says
-  // which.
+  // What shows of it where only tiles below `extent` count: nothing up to twice the least. 0 is
+  // what powers of 2 have, so that where a Spec of such a kernel lies does not depend on it: small
+  // kernels would have more pages, with fewer points each.
   std::uint64_t seen(i64 extent) const;
 };
 using Menus = std::array<Menu, kMaxDims>;

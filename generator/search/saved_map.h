@@ -19,9 +19,9 @@
 // - A what is ids into dictionaries of decisions and, per level, of peaks and limits.
 // Counting bits before a cell is a popcount of at most 8 words: longer stretches have samples.
 //
-// Measured (bench_encodings): 3.7 to 6.4 bytes per box with its cost, 8.8 to 15 times less than
-// slots of 56 bytes without gaps; a find takes 130 to 200 ns. The costs are more than half of it.
-// Nested runs of equal neighbours, shared, take 3.3 to 9.1.
+// Measured (bench_encodings): 5.3 to 6.8 bytes per box with its cost, 8.2 to 10.6 times less than
+// slots of 56 bytes without gaps; a find takes 210 to 280 ns. The costs are more than half of it.
+// Nested runs of equal neighbours, shared, take 6.5 to 17.
 //
 // Deterministic: the bytes depend on the boxes alone, not on the order in which they came.
 #pragma once

@@ -87,7 +87,11 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   }
   make_menus();
   Menus menus;
-  for (int d = 0; d < dims(); ++d) menus[d] = menu(d);
+  for (int d = 0; d < dims(); ++d) {
+    const std::vector<i64> firsts = first_tiles(d);
+    const auto least = std::min_element(firsts.begin(), firsts.end());
+    menus[d] = {least_tile(d), least == firsts.end() ? 0 : *least, ratio_[d]};
+  }
   coordinates_ = Coordinates(problem_, menus, pruning_.keys);
 }
 
@@ -118,22 +122,14 @@ void Space::make_menus() {
   }
 }
 
-Menu Space::menu(int d) const {
-  const std::vector<i64> firsts = first_tiles(d);
-  if (firsts.empty()) return {};
-  const i64 floor = reduction_floor(d);
-  return {*std::min_element(firsts.begin(), firsts.end()), ratio_[d],
-          least_tile(d, floor) != least_tile(d, kReductionFloor)};
-}
-
-i64 Space::reduction_floor(int d) const {
-  return computation().dims[d].extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
-}
-
 // The least tile of a dim; 0 for one that all operands touch, which has a menu of its own.
-i64 Space::least_tile(int d, i64 floor) const {
+i64 Space::least_tile(int d) const {
+  const Dim& dim = computation().dims[d];
   const i64 quantum = family().quantum[d];
-  if (computation().dims[d].reduction) return quantum * std::max<i64>(1, ceil_div(floor, quantum));
+  if (dim.reduction) {
+    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
+    return quantum * std::max<i64>(1, ceil_div(floor, quantum));
+  }
   const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
   return shared && quantum == 1 ? 0 : quantum;
 }
@@ -141,7 +137,7 @@ i64 Space::least_tile(int d, i64 floor) const {
 // Where the powers in a dim's menu begin.
 std::vector<i64> Space::first_tiles(int d) const {
   std::vector<i64> firsts;
-  if (const i64 least = least_tile(d, reduction_floor(d)); least > 0) firsts.push_back(least);
+  if (const i64 least = least_tile(d); least > 0) firsts.push_back(least);
   for (int o = 0; o < operands(); ++o)
     if (block_[o][d] > 1) firsts.push_back(std::lcm(family().quantum[d], block_[o][d]));
   return firsts;
@@ -152,7 +148,7 @@ void Space::make_tiles(int d) {
   std::set<i64> sizes;
   for (i64 first : first_tiles(d))
     for (i64 t = first; t < extent; t *= ratio_[d]) sizes.insert(t);
-  if (least_tile(d, reduction_floor(d)) == 0)
+  if (least_tile(d) == 0)
     for (i64 t : kSharedTiles)
       if (t < extent) sizes.insert(t);
   // A parallel loop may also step by an equal share of the dim (rewrites/parallel*.cc).

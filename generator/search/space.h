@@ -137,9 +137,7 @@ class Space {
   void make_menus();
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
-  Menu menu(int dim) const;
-  i64 least_tile(int dim, i64 floor) const;
-  i64 reduction_floor(int dim) const;
+  i64 least_tile(int dim) const;
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;

@@ -29,9 +29,9 @@
 // Measured on tables of real searches (bench_encodings; docs/memo.md has all rows): bytes per box
 // as allocated, ns per insert / find in the order of the search.
 //                          f32 256^3        f32 512x2048x2048   56 kernels together
-//   hash, 56-byte slots    110 B  86/43     111 B 101/43        118 B  79/37
-//   R-tree per page        157 B 176/182    146 B 184/184       154 B 147/164
-//   this                    19 B  86/38      21 B 123/40         23 B 129/38
+//   hash, 56-byte slots    125 B  61/26     115 B  76/43        117 B 116/51
+//   R-tree per page        151 B 220/225    168 B 228/267       166 B 437/476
+//   this                    22 B 123/32      25 B 166/41         20 B 178/42
 //
 // find() and insert() are expected O(kDims + kLimits * boxes at the point), where a page that is
 // not dense adds a move of at most 16 KiB to an insert. find() writes nothing, so any number

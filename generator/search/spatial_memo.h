@@ -17,8 +17,8 @@ namespace morello {
 
 class SpatialMemo final : public Memo {
  public:
-  using Map = SpatialMap<kMaxDims, Limits::kCount>;
-  using Saved = SavedMap<kMaxDims, Limits::kCount>;
+  using Map = SpatialMap<kCoordinates, Limits::kCount>;
+  using Saved = SavedMap<kCoordinates, Limits::kCount>;
 
   // Safe for that many threads at once.
   explicit SpatialMemo(int threads = 1);

@@ -71,7 +71,7 @@ class ExactMemo final : public Memo {
  private:
   struct Exact {
     std::uint32_t page;
-    std::array<std::uint8_t, kMaxDims> point;
+    std::array<std::uint8_t, kCoordinates> point;
     Limits limits;
     bool operator==(const Exact&) const = default;
   };
@@ -95,7 +95,7 @@ class ExactMemo final : public Memo {
   };
   static Exact exact(std::uint32_t page, const Key& key, const Limits& limits) {
     Exact e{page, {}, relevant(key, limits)};
-    for (int d = 0; d < kMaxDims; ++d) e.point[d] = static_cast<std::uint8_t>(key.point[d]);
+    for (int d = 0; d < kCoordinates; ++d) e.point[d] = static_cast<std::uint8_t>(key.point[d]);
     return e;
   }
 

@@ -23,13 +23,6 @@ std::string digits_text(const PackedOrder& order) {
   return out;
 }
 
-// Whether a copy of an operand whose layout has blocks may still find columns in it, whose distance
-// costs ask for (Space::copy): some dim is adjacent throughout.
-bool has_columns(const AddressMap& map) {
-  return std::any_of(map.terms.begin(), map.terms.end(),
-                     [](const AddressTerm& t) { return t.is_plain() && t.stride == 1; });
-}
-
 // Where the user put an operand: the order of the strides, and those below a line exactly, because
 // costs count the lines that such rows share. Of a layout with blocks, which count as one piece of
 // memory, the blocks; how far apart they are depends on the extents at the root and is not asked.
@@ -38,10 +31,9 @@ std::string given_text(const Problem& p, int o) {
   const AddressMap map = p.root_address(o);
   std::string out;
   if (!map.is_plain()) {
-    const bool exact = has_columns(map);
     for (const AddressTerm& t : map.terms) {
       out += fmt::format(" {}/{}%{}", t.dim, t.div, t.mod);
-      if (exact || t.stride == 1) out += fmt::format("*{}", t.stride);
+      if (t.stride == 1) out += "*1";
     }
     return out;
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/svg.h"
+
 namespace morello::bench {
 namespace {
 
@@ -98,46 +100,41 @@ std::string json(const std::vector<Ranking>& rankings, const std::string& machin
                      fmt::join(rows, ",\n"));
 }
 
+namespace {
+
+constexpr int kSide = 220, kPad = 26, kHead = 40;
+
+void draw(const Ranking& r, int left, int top, Svg& page) {
+  const Point &best = cheapest(r), &fast = fastest(r);
+  double range = 2;
+  for (const Point& p : r.points)
+    range = std::max({range, p.cycles / best.cycles, p.seconds / fast.seconds});
+  constexpr int kInner = kSide - 2 * kPad;
+  const int x0 = left + kPad, y0 = top + kPad, bottom = top + kSide - kPad;
+  const double scale = kInner / std::log(range);
+  page.text(x0, top - 8, r.name);
+  page.text(x0, top + 8, fmt::format("tau {:.2f}, regret {:.3f}", r.tau(), r.regret()), "#666");
+  page.square(x0, y0, kInner, "#bbb");
+  page.line(x0, bottom, x0 + kInner, y0, "#ddd");
+  for (const Point& p : r.points)
+    page.circle(x0 + scale * std::log(p.cycles / best.cycles),
+                bottom - scale * std::log(p.seconds / fast.seconds), 3,
+                &p == &best   ? "#d62728"
+                : &p == &fast ? "#2ca02c"
+                              : "#1f77b4");
+  page.text(x0, top + kSide - 8, fmt::format("cost, to {:.1f} times the least", range), "#666");
+}
+
+}  // namespace
+
 std::string svg(const std::vector<Ranking>& rankings) {
-  constexpr int kColumns = 4, kSide = 220, kPad = 26, kHead = 40;
+  constexpr int kColumns = 4;
   const int rows = (static_cast<int>(rankings.size()) + kColumns - 1) / kColumns;
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
-      "font-family=\"sans-serif\" font-size=\"11\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kColumns * kSide, rows * (kSide + kHead));
-  for (size_t i = 0; i < rankings.size(); ++i) {
-    const Ranking& r = rankings[i];
-    const int left = static_cast<int>(i) % kColumns * kSide;
-    const int top = static_cast<int>(i) / kColumns * (kSide + kHead) + kHead;
-    const Point &best = cheapest(r), &fast = fastest(r);
-    double range = 2;
-    for (const Point& p : r.points)
-      range = std::max({range, p.cycles / best.cycles, p.seconds / fast.seconds});
-    const double scale = (kSide - 2 * kPad) / std::log(range);
-    const auto x = [&](const Point& p) {
-      return left + kPad + scale * std::log(p.cycles / best.cycles);
-    };
-    const auto y = [&](const Point& p) {
-      return top + kSide - kPad - scale * std::log(p.seconds / fast.seconds);
-    };
-    out += fmt::format(
-        "<text x=\"{0}\" y=\"{1}\">{2}</text><text x=\"{0}\" y=\"{3}\" fill=\"#666\">tau {4:.2f}, "
-        "regret {5:.3f}</text>\n"
-        "<rect x=\"{0}\" y=\"{6}\" width=\"{7}\" height=\"{7}\" fill=\"none\" stroke=\"#bbb\"/>\n"
-        "<line x1=\"{0}\" y1=\"{8}\" x2=\"{9}\" y2=\"{6}\" stroke=\"#ddd\"/>\n",
-        left + kPad, top - 8, r.name, top + 8, r.tau(), r.regret(), top + kPad, kSide - 2 * kPad,
-        top + kSide - kPad, left + kSide - kPad);
-    for (const Point& p : r.points)
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x(p), y(p),
-                         &p == &best   ? "#d62728"
-                         : &p == &fast ? "#2ca02c"
-                                       : "#1f77b4");
-    out += fmt::format(
-        "<text x=\"{}\" y=\"{}\" fill=\"#666\">cost, to {:.1f} times the least</text>\n",
-        left + kPad, top + kSide - 8, range);
-  }
-  return out + "</svg>\n";
+  Svg page(kColumns * kSide, rows * (kSide + kHead));
+  for (size_t i = 0; i < rankings.size(); ++i)
+    draw(rankings[i], static_cast<int>(i) % kColumns * kSide,
+         static_cast<int>(i) / kColumns * (kSide + kHead) + kHead, page);
+  return page.str();
 }
 
 }  // namespace morello::bench

@@ -7,105 +7,40 @@
 #include <fstream>
 #include <memory>
 
+#include "bench/generated.h"
 #include "bench/limits.h"
-#include "bench/operands.h"
 #include "bench_kernels.h"  // generated: includes every kernel
-#include "morello/aligned.h"
 
 namespace morello::bench {
 namespace {
 
-using Bytes = AlignedBuffer<unsigned char>;
-
-// A kernel with its operands, ready to run.
-struct Subject {
-  std::string name, spec, isa;
-  int threads = 1;
-  double operations = 0, bytes = 0;
-  bool floats = false, reads_once = false;  // a vector and a matrix: the memory is the limit
-  std::function<void(ThreadPool&)> run;
-  std::function<double()> error;  // of sampled outputs, as a share of what is allowed
-
-  // Results of the measurement.
+// A kernel and what came out of the measurement.
+struct Subject : Generated {
   double seconds = 0;
-  std::optional<double> of_peak, of_read;
+  std::optional<double> of_peak = {}, of_read = {};
 };
 
-template <class Info>
-Subject describe() {
-  Subject s;
-  s.name = Info::name;
-  s.spec = Info::spec;
-  s.threads = static_cast<int>(Info::threads);
-  s.operations = static_cast<double>(Info::flops);
-  s.bytes = static_cast<double>(Info::bytes);
-  return s;
-}
-
-// Types follow from the functions: packed operands are void pointers, and their packer has the
-// type.
-template <class Info, class A, class B, class C, class... Rest>
-Subject subject(void (*kernel)(const A*, const B*, C*, Rest...) noexcept, Operand b_given,
-                std::size_t packed_bytes, void (*pack)(const void*, void*)) {
-  Subject s = describe<Info>();
-  const i64 m = Info::out_shape[0], n = Info::out_shape[1], k = Info::b_shape[0];
-  const auto a = std::make_shared<Operand>(make_operand<A>(m * k, 1));
-  const auto b = std::make_shared<Operand>(std::move(b_given));
-  const auto ready = std::make_shared<Bytes>(packed_bytes);
-  const auto out = std::make_shared<AlignedBuffer<C>>(static_cast<std::size_t>(m * n));
-  const auto work = std::make_shared<Bytes>(Info::workspace_bytes);
-  if (pack != nullptr) pack(b->data(), ready->data());
-  s.floats = a->is_float();
-  s.reads_once = m == 1;
-  s.run = [=](ThreadPool& pool) {
-    const void* second = pack != nullptr ? static_cast<const void*>(ready->data()) : b->data();
-    [[maybe_unused]] const auto rest = [&]<class T>() -> T {
-      if constexpr (std::is_pointer_v<T>)
-        return work->data();
-      else
-        return pool;
-    };
-    kernel(static_cast<const A*>(a->data()), static_cast<const B*>(second), out->data(),
-           rest.template operator()<Rest>()...);
-  };
-  s.error = [=] { return worst_error(*a, *b, out->data(), m, n, k); };
-  return s;
-}
-
-template <class Info, class A, class B, class C, class... Rest>
-Subject given(void (*kernel)(const A*, const B*, C*, Rest...) noexcept) {
-  return subject<Info>(kernel, make_operand<B>(Info::b_shape[0] * Info::b_shape[1], 2), 0, nullptr);
-}
-
-template <class Info, auto Pack, class A, class C, class... Rest>
-Subject packed(void (*kernel)(const A*, const void*, C*, Rest...) noexcept) {
-  const auto type = []<class B>(void (*)(const B*, void*) noexcept) { return B(); };
-  using B = decltype(type(Pack));
-  return subject<Info>(kernel, make_operand<B>(Info::b_shape[0] * Info::b_shape[1], 2),
-                       Info::packed_b_bytes,
-                       [](const void* from, void* to) { Pack(static_cast<const B*>(from), to); });
-}
-
-std::vector<Subject> all_subjects() {
-  std::vector<Subject> out;
-#define MORELLO_GIVEN(name)                                   \
-  out.push_back(given<kernels::name##_info>(&kernels::name)); \
-  out.back().isa = kernels::name##_selected();
-#define MORELLO_PACKED(name)                                                            \
-  out.push_back(packed<kernels::name##_info, &kernels::name##_pack_b>(&kernels::name)); \
-  out.back().isa = kernels::name##_selected();
-  MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)
-#undef MORELLO_GIVEN
-#undef MORELLO_PACKED
-  return out;
-}
-
 // One pool per number of threads.
-ThreadPool& pool_of(int threads) {
+ThreadPool& pool_of(std::size_t count) {
+  const int threads = static_cast<int>(count);
   static std::vector<std::unique_ptr<ThreadPool>> pools;
   for (const auto& pool : pools)
     if (pool->size() == threads) return *pool;
   return *pools.emplace_back(std::make_unique<ThreadPool>(threads));
+}
+
+std::vector<Subject> all_subjects() {
+  std::vector<Subject> out;
+#define MORELLO_GIVEN(name)                                                              \
+  out.push_back({given<kernels::name##_info>(&kernels::name, kernels::name##_selected(), \
+                                             pool_of(kernels::name##_info::threads))});
+#define MORELLO_PACKED(name)                                            \
+  out.push_back({packed<kernels::name##_info, &kernels::name##_pack_b>( \
+      &kernels::name, kernels::name##_selected(), pool_of(kernels::name##_info::threads))});
+  MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)
+#undef MORELLO_GIVEN
+#undef MORELLO_PACKED
+  return out;
 }
 
 // Appends the limit to the tasks and returns its index; the same limit only once.
@@ -127,16 +62,16 @@ void measure(std::vector<Subject>& subjects, const Rounds& how) {
   std::vector<Limits> limits(subjects.size());
   std::size_t most = 0;
   for (const Subject& s : subjects)
-    if (s.reads_once) most = std::max(most, static_cast<std::size_t>(s.bytes));
+    if (s.reads_once()) most = std::max(most, static_cast<std::size_t>(s.bytes));
   const Bytes data(most);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const Subject& s = subjects[i];
-    ThreadPool& pool = pool_of(s.threads);
-    tasks.push_back({s.name, s.operations, [&] { s.run(pool); }});
+    ThreadPool& pool = pool_of(static_cast<std::size_t>(s.threads));
+    tasks.push_back({s.name, s.operations, s.run});
     // The peak of the vectors that it uses.
     const int bits = s.isa.starts_with("avx512") ? 512 : 256;
-    if (s.floats) limits[i].fma = limit(tasks, fma_task(bits, pool), s.threads);
-    if (!s.reads_once) continue;
+    if (s.a->is_float()) limits[i].fma = limit(tasks, fma_task(bits, pool), s.threads);
+    if (!s.reads_once()) continue;
     for (const int streams : {1, 2, 4})
       if (const int task =
               limit(tasks, read_task(data.data(), static_cast<std::size_t>(s.bytes), streams, pool),
@@ -217,7 +152,7 @@ int check_floor(std::vector<Subject>& subjects, const std::string& floor, const 
 bool verified(const std::vector<Subject>& subjects) {
   bool all = true;
   for (const Subject& s : subjects) {
-    s.run(pool_of(s.threads));
+    s.run();
     const double error = s.error();
     if (error <= 1) continue;
     fmt::print(stderr, "{}: wrong; {:.3g} times the error that is allowed\n", s.name, error);

@@ -16,14 +16,15 @@ void put(T value, unsigned char* p) {
 }
 
 template <class T>
-double worst(const Operand& a, const Operand& b, const T* out, i64 m, i64 n, i64 k) {
+double worst(const Operand& a, const Operand& b, const T* out) {
   constexpr i64 kSample = 509;
+  const i64 m = a.rows(), k = a.columns(), n = b.columns();
   double worst = 0;
   for (i64 i = 0; i < kSample; ++i) {
     const i64 at = (i + 1) * (m * n - 1) / kSample;
     double sum = 0, size = 0;
     for (i64 j = 0; j < k; ++j) {
-      const double term = a.at(at / n * k + j) * b.at(j * n + at % n);
+      const double term = a.at(at / n, j) * b.at(j, at % n);
       sum += term;
       size += std::fabs(term);
     }
@@ -34,41 +35,73 @@ double worst(const Operand& a, const Operand& b, const T* out, i64 m, i64 n, i64
   return worst;
 }
 
+std::size_t size_of(Operand::Kind kind) {
+  return kind == Operand::Kind::f32 ? 4 : kind == Operand::Kind::bf16 ? 2 : 1;
+}
+
 }  // namespace
 
-Operand::Operand(Kind kind, i64 elements, unsigned seed) : kind_(kind) {
-  const std::size_t count = static_cast<std::size_t>(elements);
-  const std::size_t size = kind == Kind::f32 ? 4 : kind == Kind::bf16 ? 2 : 1;
-  raw_.resize(count * size);
-  values_.resize(count);
+Operand::Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, int i8_bits)
+    : kind_(kind), rows_(rows), columns_(columns), order_(order) {
+  values_.resize(static_cast<std::size_t>(rows * columns));
   std::mt19937 random(seed);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (float& value : values_) {
     const auto bits = static_cast<std::uint32_t>(random());
     const float unit = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-31f;
-    unsigned char* p = &raw_[i * size];
-    if (kind == Kind::f32) {
-      put(values_[i] = unit, p);
-    } else if (kind == Kind::bf16) {
-      const std::uint16_t rounded = bf16_from_float(unit);
-      put(rounded, p);
-      values_[i] = bf16_to_float(rounded);
-    } else if (kind == Kind::u8) {
-      put(static_cast<std::uint8_t>(bits), p);
-      values_[i] = static_cast<float>(*p);
-    } else {
-      const auto v = static_cast<std::int8_t>(bits);
-      put(v, p);
-      values_[i] = v;
+    switch (kind) {
+      case Kind::f32:
+        value = unit;
+        break;
+      case Kind::bf16:
+        value = bf16_to_float(bf16_from_float(unit));
+        break;
+      case Kind::u8:
+        value = static_cast<std::uint8_t>(bits);
+        break;
+      case Kind::i8:
+        value = static_cast<float>(static_cast<std::int8_t>(bits) >> (8 - i8_bits));
     }
   }
+  store();
 }
 
-double worst_error(const Operand& a, const Operand& b, const float* out, i64 m, i64 n, i64 k) {
-  return worst(a, b, out, m, n, k);
+void Operand::store() {
+  const std::size_t size = size_of(kind_);
+  raw_ = AlignedBuffer<unsigned char>(values_.size() * size);
+  const bool by_rows = order_ == Order::rows;
+  for (i64 i = 0; i < rows_; ++i)
+    for (i64 j = 0; j < columns_; ++j) {
+      const float value = values_[static_cast<std::size_t>(i * columns_ + j)];
+      unsigned char* p =
+          raw_.data() + size * static_cast<std::size_t>(by_rows ? i * columns_ + j : j * rows_ + i);
+      switch (kind_) {
+        case Kind::f32:
+          put(value, p);
+          break;
+        case Kind::bf16:
+          put(bf16_from_float(value), p);
+          break;
+        case Kind::u8:
+          put(static_cast<std::uint8_t>(value), p);
+          break;
+        case Kind::i8:
+          put(static_cast<std::int8_t>(value), p);
+      }
+    }
 }
-double worst_error(const Operand& a, const Operand& b, const std::int32_t* out, i64 m, i64 n,
-                   i64 k) {
-  return worst(a, b, out, m, n, k);
+
+Operand Operand::in(Order order) const {
+  Operand other(kind_, 0, 0, order, 0);
+  other.rows_ = rows_;
+  other.columns_ = columns_;
+  other.values_ = values_;
+  other.store();
+  return other;
+}
+
+double worst_error(const Operand& a, const Operand& b, const void* out) {
+  return a.is_float() ? worst(a, b, static_cast<const float*>(out))
+                      : worst(a, b, static_cast<const std::int32_t*>(out));
 }
 
 }  // namespace morello::bench

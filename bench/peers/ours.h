@@ -1,0 +1,19 @@
+// The generated kernels, each made ready when its turn comes: together their operands are large.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/generated.h"
+
+namespace morello::bench {
+
+struct Ours {
+  std::string name;
+  std::function<Generated(ThreadPool&)> make;
+};
+
+std::vector<Ours> ours();
+
+}  // namespace morello::bench

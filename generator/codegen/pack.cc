@@ -23,7 +23,7 @@ constexpr i64 kUnrolledVectors = 4;
 // Bytes of a source row that are transposed before the next rows: a cache line everywhere we run.
 constexpr i64 kLine = 64;
 // Panels side by side, and rows of them, before the next panels. Cycles a line of 16 MiB in L3
-// (Granite Rapids), panel after panel / these / all panels row by row: 1024 columns of f32 to
+// (Granite Rapids), panel after panel / these / all panels row by row: 256 columns of f32 to
 // panels of 16, 22.9 / 12.9 / 12.5; 2048, 29.6 / 16.4 / 24.4; 8-bit, 1024 columns to panels of 16,
 // 48.9 / 17.4 / 43.9. Alone among the lines of its page a line is not prefetched; and panels often
 // lie in the same sets of L1, which has eight ways or more.

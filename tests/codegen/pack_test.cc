@@ -62,9 +62,10 @@ Extents extents(i64 n, i64 k, i64 b = 1) {
   e[B] = b;
   return e;
 }
-// The first is ragged in every dim, with more than a panel; the second is below a panel.
-const Extents kExtents[] = {extents(37, 19, 2), extents(3, 9), extents(1, 1), extents(48, 32),
-                            extents(100, 65, 2)};
+// The first is ragged in every dim, with more than a panel; the second is below a panel; the last
+// has more panels and rows than are taken at a time.
+const Extents kExtents[] = {extents(37, 19, 2), extents(3, 9),       extents(1, 1),
+                            extents(48, 32),    extents(100, 65, 2), extents(300, 37)};
 
 // {other, packed}: of every size, then those that convert.
 constexpr std::pair<Dtype, Dtype> kTypes[] = {
@@ -184,6 +185,25 @@ TEST_CASE("which rows of the ISA a copy takes") {
         CHECK_MESSAGE((functions.text().find(call) != std::string::npos) == wanted, call);
       }
   }
+}
+
+TEST_CASE("panels are taken a few at a time, row by row") {
+  const Order panels{"", {{N, 16, 0}, {K, 1, 0}, {N, 1, 16}}, {{K, 1, 0}, {N, 1, 0}}};
+  const PackJob job = job_of(panels, extents(160, 64), kTypes[0], true);
+  Functions functions;
+  pack_function(functions, *find_isa("scalar"), job);
+  // 10 panels, in 8 and 2; rows of 165 floats, of which 8 panels are adjacent.
+  CHECK(functions.text().find(R"(
+  for (std::ptrdiff_t i_0 = 0; i_0 < 64; i_0 += 32) {
+    for (std::ptrdiff_t i_1 = 0; i_1 < 10; i_1 += 8) {
+      for (std::ptrdiff_t i_2 = i_0; i_2 < i_0 + 32; ++i_2) {
+        float* dst_3 = dst + i_2 * 16;
+        const float* src_4 = src + i_2 * 165;
+        for (std::ptrdiff_t i_5 = i_1; i_5 < (i_1 + 8 < 10 ? i_1 + 8 : 10); ++i_5) {
+          float* dst_6 = dst_3 + i_5 * 1024;
+          const float* src_7 = src_4 + i_5 * 16;
+          __builtin_memcpy(dst_6, src_7, 64);
+)") != std::string::npos);
 }
 
 struct Copy {

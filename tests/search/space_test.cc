@@ -107,6 +107,41 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
   }
 }
 
+TEST_CASE("a view overlaps with its first use where prefetchers can follow it") {
+  struct Row {
+    std::string_view text;
+    int operand;
+    bool accumulate;
+    bool overlaps;
+  };
+  constexpr Row kRows[] = {
+      {"(a: f32[48,32], b: f32[32,64]): f32 = matmul(a, b)", 1, false, true},
+      {"(a: f32[48,256], b: f32[256,2048]): f32 = matmul(a, b)", 1, false, false},  // 512 pages
+      {"(a: f32[48,256], b: f32[256,2048] packed): f32 = matmul(a, b)", 1, false, true},
+      {"(a: f32[48,32], b: f32[32,64]): f32 = matmul(a, b)", 2, false, false},
+      {"(a: f32[48,32], b: f32[32,64]): f32 = matmul(a, b)", 2, true, false},
+  };
+  const Machine machine = toy_machine();
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CAPTURE(row.operand);
+    const KernelSpec k = spec(row.text);
+    const Space space({&k.computation, &machine, families(k.computation, *find_isa("avx2"))[0], 1});
+    Spec s = space.problem().root();
+    s.place[row.operand].level = kMemory;
+    s.accumulate = row.accumulate;
+    const Cost once = space.transfer(space.region(s, row.operand), kMemory);
+    const Cost view = space.view(s, row.operand);
+    CHECK(once > Cost());
+    if (row.overlaps) {
+      CHECK(view < once);
+      CHECK(5 * view >= once);
+    } else {
+      CHECK(view == (row.accumulate ? 2 : 1) * once);
+    }
+  }
+}
+
 TEST_CASE("scalar code competes only where vectors cannot do it as it lies") {
   for (const auto& [text, scalar] : std::initializer_list<std::pair<std::string_view, bool>>{
            {"(x: f32[64]): f32 = convert(x)", false},

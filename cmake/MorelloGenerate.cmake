@@ -75,7 +75,7 @@ macro(_morello_vocabulary)
   set(keywords SPEC SPECS SPEC_FILE TYPE NAME NAMESPACE HEADER MACHINE ISA THREADS OUTPUT_DIR
                EXCLUDE_FROM_ALL STATS)
   set(types INTERFACE STATIC OBJECT)
-  set(isas avx512_bf16 avx512_vnni avx512 avx2 scalar)  # widest first: the order in which the header tries them
+  set(isas avx512_bf16 avx512_vnni avx512 avx2_vnni avx2 scalar)  # widest first: the order in which the header tries them
   set(max_threads 1024)
   foreach(word IN LISTS singles lists)
     unset(arg_${word})  # the caller may have variables of these names

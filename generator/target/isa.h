@@ -115,6 +115,10 @@ struct Isa {
   std::string_view name;                       // "avx2"
   std::string_view attribute;                  // target attribute text: "avx2,fma,f16c"; "" none
   std::vector<std::string_view> cpu_features;  // names for __builtin_cpu_supports
+  // What else must hold of the CPU, where __builtin_cpu_supports of some compiler does not know the
+  // feature: a condition, and a header of the runtime that it calls, to be copied. "" for none.
+  std::string_view cpu_condition = "";
+  std::string_view cpu_text = "";
   const Isa* base = nullptr;  // what this one adds rows to: everything that one can, this one can
   std::string_view include;   // "<immintrin.h>" or ""
   int vector_bits =

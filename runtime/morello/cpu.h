@@ -3,6 +3,8 @@
 #ifndef MORELLO_CPU_H_
 #define MORELLO_CPU_H_
 
+#include "morello/avx_vnni.h"
+
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
 #define MORELLO_CPU_SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
 #else

@@ -125,16 +125,16 @@ const Row kRows[] = {
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", "avx3,scalar"},
      2,
      "morello: error: --isa: unknown instruction set `avx3`; did you mean `avx2`? (allowed: "
-     "avx512_bf16, avx512_vnni, avx512, avx2, "
+     "avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, "
      "scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", "avx2,"},
      2,
      "morello: error: --isa: unknown instruction set `` (allowed: avx512_bf16, avx512_vnni, "
-     "avx512, avx2, scalar)\nHINT"},
+     "avx512, avx2_vnni, avx2, scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--isa", ""},
      2,
      "morello: error: --isa: unknown instruction set `` (allowed: avx512_bf16, avx512_vnni, "
-     "avx512, avx2, scalar)\nHINT"},
+     "avx512, avx2_vnni, avx2, scalar)\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--machine", "DIR/none.toml"},
      2,
      "morello: error: cannot read the machine file `DIR/none.toml`: No such file or directory\n"},

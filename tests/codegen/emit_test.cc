@@ -65,6 +65,31 @@ TEST_CASE("what the header says") {
     CHECK_MESSAGE(text.find(part) == std::string::npos, std::string(part));
 }
 
+// A feature that compilers do not know by name: the header asks by a copy of the runtime's file.
+TEST_CASE("what the choice needs") {
+  constexpr std::string_view kBytes = "(a: u8[4,8], b: i8[8,8] packed): i32 = matmul(a, b)";
+  const auto bytes = [&](bool alone) {
+    auto k = std::make_unique<Kernel>(kBytes, "f", 1);
+    k->add("avx2_vnni", "dpbusd_i8x32 lane=n quantum=m:4,n:8,k:4 a=broadcast_u8x32 b=load_i8x32",
+           "call\n");
+    if (alone) return k;
+    k->add("avx2", "madd_i16x16 lane=n quantum=m:4,n:8,k:2 a=broadcast_u8x16 b=load_i8x16",
+           "call\n");
+    k->add("scalar", "fma_i32 quantum=m:4,n:2 a=load_u8 b=load_i8", "loop n by 2\n  call\n");
+    return k;
+  };
+  const auto a = bytes(false), b = bytes(false), alone = bytes(true);
+  const std::string text = emit_header({a->code, b->code}, options("f.h")).header;
+  for (std::string_view part :
+       {"if (__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") && "
+        "::morello::has_avx_vnni()) return 0;",
+        "#ifndef MORELLO_AVX_VNNI_H_\n"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
+  CHECK(text.find("#define MORELLO_AVX_VNNI_H_\n") == text.rfind("#define MORELLO_AVX_VNNI_H_\n"));
+  CHECK(emit_header({alone->code}, options("f.h")).header.find("has_avx_vnni") ==
+        std::string::npos);
+}
+
 TEST_CASE("every function carries its target") {
   const auto k = matvec("f", 2);
   const std::string text = emit_header({k->code}, options("f.h")).header;

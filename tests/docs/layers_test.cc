@@ -14,7 +14,7 @@ namespace {
 const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"support", {}},
     {"spec", {"support"}},
-    {"target", {"support", "spec"}},
+    {"target", {"support", "spec", "morello"}},  // asks the runtime what the CPU can do
     {"impl", {"support", "spec", "target"}},
     {"search", {"support", "spec", "target", "impl"}},
     {"codegen", {"support", "spec", "target", "impl"}},

@@ -76,7 +76,9 @@ bool runs_here(const char* isa) {
   if (std::strcmp(isa, "avx512_bf16") == 0) return avx512 && has_avx512_vnni() && has_avx512_bf16();
   if (std::strcmp(isa, "avx512_vnni") == 0) return avx512 && has_avx512_vnni();
   if (std::strcmp(isa, "avx512") == 0) return avx512;
-  if (std::strcmp(isa, "avx2") == 0) return has_avx2() && has_fma();
+  const bool avx2 = has_avx2() && has_fma();
+  if (std::strcmp(isa, "avx2_vnni") == 0) return avx2 && has_avx_vnni();
+  if (std::strcmp(isa, "avx2") == 0) return avx2;
   return std::strcmp(isa, "scalar") == 0;
 }
 

@@ -30,6 +30,7 @@ TEST_CASE("the answers are those of the operating system") {
   } rows[] = {{"avx", has_avx()},
               {"avx2", has_avx2()},
               {"fma", has_fma()},
+              {"avx_vnni", has_avx_vnni()},
               {"avx512f", has_avx512f()},
               {"avx512bw", has_avx512bw()},
               {"avx512dq", has_avx512dq()},

@@ -131,7 +131,7 @@ struct Wrong {
 };
 constexpr Wrong kWrong[] = {
     {"isa = \"avx2\"", "isa = \"avx3\"",
-     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx512_bf16, avx512_vnni, avx512, avx2, scalar
+     R"(toy.toml:3:7: error: unknown instruction set `avx3`; allowed: avx512_bf16, avx512_vnni, avx512, avx2_vnni, avx2, scalar
   isa = "avx3"
         ^~~~~~
 )"},

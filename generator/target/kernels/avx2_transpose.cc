@@ -64,6 +64,13 @@ static constexpr Transpose kTransposes[] = {
      .columns = 16,
      .dense = true,
      .code = "interleave_1byte({s0}, {s1}, {d0});"},
+    // The quads of a panel.
+    {.name = "interleave_1byte_4x16",
+     .bytes = 1,
+     .rows = 4,
+     .columns = 16,
+     .dense = true,
+     .code = "interleave_1byte_quads({s0}, {s1}, {s2}, {s3}, {d0});"},
 };
 
 static constexpr std::string_view kPrelude = R"(
@@ -187,6 +194,20 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte(const void* s0
   const __m128i r0 = load_16(s0), r1 = load_16(s1);
   store_16(d0, _mm_unpacklo_epi8(r0, r1));
   store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi8(r0, r1));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const void* s0,
+                                                                        const void* s1,
+                                                                        const void* s2,
+                                                                        const void* s3,
+                                                                        void* d0) noexcept {
+  const __m128i r0 = load_16(s0), r1 = load_16(s1), r2 = load_16(s2), r3 = load_16(s3);
+  const __m128i a = _mm_unpacklo_epi8(r0, r1), b = _mm_unpacklo_epi8(r2, r3);
+  const __m128i c = _mm_unpackhi_epi8(r0, r1), d = _mm_unpackhi_epi8(r2, r3);
+  char* const p = static_cast<char*>(d0);
+  store_16(p, _mm_unpacklo_epi16(a, b));
+  store_16(p + 16, _mm_unpackhi_epi16(a, b));
+  store_16(p + 32, _mm_unpacklo_epi16(c, d));
+  store_16(p + 48, _mm_unpackhi_epi16(c, d));
 }
 )";
 

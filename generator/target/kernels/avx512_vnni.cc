@@ -34,6 +34,31 @@ static constexpr Kernel kKernels[] = {
      .finish = "{s} = hsum_i32x16({c});",
      .uops = {.fma = 1},
      .latency = 5},
+    // Sixteen-bit pairs, of other types than u8 by i8.
+    {.name = "dpwssd_i16x32",
+     .implements = "(a: u8[1,2], b: i8[2,16]): i32[1,16] = matmul(a, b)",
+     .lanes = 16,
+     .group = 2,
+     .input = Dtype::i16,
+     .output = Dtype::i32,
+     .code = "{c} = _mm512_dpwssd_epi32({c}, {a}, {b});",
+     .zero = "{c} = _mm512_setzero_si512();",
+     .combine = "{c} = _mm512_add_epi32({c}, {a});",
+     .uops = {.fma = 1},
+     .latency = 5},
+    {.name = "dpwssd_dot_i16x32",
+     .implements = "(a: u8[1,32], b: i8[32,1]): i32[1,1] = matmul(a, b)",
+     .lanes = 16,
+     .group = 2,
+     .lanes_reduce = true,
+     .input = Dtype::i16,
+     .output = Dtype::i32,
+     .code = "{c} = _mm512_dpwssd_epi32({c}, {a}, {b});",
+     .zero = "{c} = _mm512_setzero_si512();",
+     .combine = "{c} = _mm512_add_epi32({c}, {a});",
+     .finish = "{s} = hsum_i32x16({c});",
+     .uops = {.fma = 1},
+     .latency = 5},
 };
 
 // A row of quads: four consecutive elements per 32-bit lane.
@@ -68,16 +93,6 @@ static constexpr Access kAccesses[] = {
             "{r0} = broadcast_8bit_quad({p});", {.load = 1}),
 };
 
-// Four rows to the quads of a panel.
-static constexpr Transpose kTransposes[] = {
-    {.name = "interleave_1byte_4x16",
-     .bytes = 1,
-     .rows = 4,
-     .columns = 16,
-     .dense = true,
-     .code = "interleave_1byte_quads({s0}, {s1}, {s2}, {s3}, {d0});"},
-};
-
 static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask64 first_64(unsigned n) noexcept {
   return (static_cast<__mmask64>(1) << n) - 1u;
@@ -87,23 +102,9 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_8bit_quad(const vo
   __builtin_memcpy(&quad, p, sizeof quad);
   return _mm512_set1_epi32(quad);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const void* s0,
-                                                                        const void* s1,
-                                                                        const void* s2,
-                                                                        const void* s3,
-                                                                        void* d0) noexcept {
-  const __m128i r0 = load_16(s0), r1 = load_16(s1), r2 = load_16(s2), r3 = load_16(s3);
-  const __m128i a = _mm_unpacklo_epi8(r0, r1), b = _mm_unpacklo_epi8(r2, r3);
-  const __m128i c = _mm_unpackhi_epi8(r0, r1), d = _mm_unpackhi_epi8(r2, r3);
-  char* const p = static_cast<char*>(d0);
-  store_16(p, _mm_unpacklo_epi16(a, b));
-  store_16(p + 16, _mm_unpackhi_epi16(a, b));
-  store_16(p + 32, _mm_unpacklo_epi16(c, d));
-  store_16(p + 48, _mm_unpackhi_epi16(c, d));
-}
 )";
 
 constinit const Rows avx512_vnni = {
-    .kernels = kKernels, .accesses = kAccesses, .transposes = kTransposes, .prelude = kPrelude};
+    .kernels = kKernels, .accesses = kAccesses, .prelude = kPrelude};
 
 }  // namespace morello::kernels

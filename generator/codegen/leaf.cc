@@ -252,8 +252,10 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
   const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group * a.regs : a.group;
   const i64 valid = valid_elements(o, load, slot);
   if (a.kind != Access::Kind::kVector) {
-    MORELLO_CHECK(ref.packed || valid == all, "{} reads a group that is not whole", a.name);
-    return fill_registers(o, a.code, whole, all, regs);
+    if (ref.packed || valid == all) return fill_registers(o, a.code, whole, all, regs);
+    std::vector<i64> offsets(valid, ref.map.offset(load.index));
+    std::iota(offsets.begin(), offsets.end(), offsets[0]);
+    return fill_registers(o, a.code, staged(o, offsets, all), all, regs);
   }
   if (ref.packed) {  // padded to whole blocks, and a block is a number of loads
     MORELLO_CHECK(valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0,

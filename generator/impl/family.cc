@@ -358,6 +358,15 @@ Dtype packed_dtype(const Family& f, const Computation& c, int operand) {
   return f.kernel->output;
 }
 
+// The reduction dim along which the kernel takes its groups.
+static int group_of(const Family& f, const Computation& c) {
+  int dim = -1;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (c.dims[d].reduction && f.quantum[d] == f.kernel->group) dim = d;
+  MORELLO_CHECK(dim >= 0, "{} has no dim for its groups", f.kernel->name);
+  return dim;
+}
+
 const Access* store_access(const Family& f, const Computation& c, bool packed) {
   if (!packed || f.store->memory == f.kernel->output) return f.store;
   const Access* found = nullptr;
@@ -374,9 +383,14 @@ bool loads_given(const Family& f, const Computation& c, int operand) {
   const Access& a = *f.loads[operand];
   const Operand& o = c.operands[operand];
   if (o.packed || a.memory != o.dtype) return false;
+  const AddressMap map = given_address(c, operand);
+  const bool vector = a.kind == Access::Kind::kVector;
   const bool natural_pairs = f.kernel->lanes_reduce && touches(o, f.lane);
-  if (!natural_pairs && (a.regs > 1 || a.group > 1)) return false;
-  return a.kind != Access::Kind::kVector || given_address(c, operand).unit_stride(f.lane) == 1;
+  if (!natural_pairs && a.regs > 1) return false;
+  if (!natural_pairs && a.group > 1)  // a group in every lane may lie as it is
+    return !vector && !f.kernel->lanes_reduce && map.is_plain() &&
+           map.unit_stride(group_of(f, c)) == 1;
+  return !vector || map.unit_stride(f.lane) == 1;
 }
 
 std::string Family::str(const Computation& c) const {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-#include "codegen/copy_box.h"
+#include "impl/transpose_fit.h"
 
 namespace morello {
 namespace {
@@ -64,17 +64,6 @@ Conversion find_conversion(const Isa& isa, Dtype from, Dtype to, bool vector) {
   return {};
 }
 
-// How a row of the ISA fits the innermost digits of a copy.
-struct Fit {
-  const Transpose* row = nullptr;
-  std::vector<BoxDigit> around;  // digits that it leaves to loops
-  std::vector<BoxDigit> inside;  // digits that it moves, or divides:
-  size_t rows = 0;               // ... this one in parts of `step`
-  size_t column = 0;             // ... this one, adjacent in the source, in parts of row->columns
-  i64 step = 1;
-  std::vector<i64> sources;  // where its rows begin
-};
-
 class PackWriter {
  public:
   PackWriter(const Isa& isa, const PackJob& job) : isa_(isa), job_(job) {}
@@ -98,10 +87,8 @@ class PackWriter {
   void blocks(const BoxDigit& rows, const BoxDigit& panels, const Cursor& c, auto inner);
   Cursor step_along(const BoxDigit& d, const Cursor& c, const std::string& i);
   void elements(std::vector<BoxDigit> digits, const Cursor& c);
-  Fit fit(Digits digits) const;
-  Fit fit(Digits digits, const Transpose& t) const;
-  void tiles(const Fit& f, const Cursor& c);
-  void apply(const Fit& f, const Cursor& c);
+  void tiles(const TransposeFit& f, const Cursor& c);
+  void apply(const TransposeFit& f, const Cursor& c);
   void each(const BoxDigit& d, const Cursor& c);
   void run(i64 count, const Cursor& c);
   void convert(const Conversion& v, const Cursor& c);
@@ -232,8 +219,9 @@ void PackWriter::blocks(const BoxDigit& rows, const BoxDigit& panels, const Curs
 void PackWriter::elements(std::vector<BoxDigit> digits, const Cursor& c) {
   std::erase_if(digits, [](const BoxDigit& d) { return d.count == 1; });
   if (digits.empty()) return move_one(c);
-  if (const Fit f = fit(digits); f.row)
-    return loops_by_rows(f.around, f.inside, c, [&](const Cursor& inside) { tiles(f, inside); });
+  if (from() == to())
+    if (const TransposeFit f = fit_transpose(isa_, from(), digits, job_.into_packed); f.row)
+      return loops_by_rows(f.around, f.inside, c, [&](const Cursor& inside) { tiles(f, inside); });
   const BoxDigit& last = digits.back();
   const Digits around = Digits(digits).first(digits.size() - 1);
   loops_by_rows(around, {last}, c, [&](const Cursor& inside) {
@@ -244,54 +232,10 @@ void PackWriter::elements(std::vector<BoxDigit> digits, const Cursor& c) {
   });
 }
 
-Fit PackWriter::fit(Digits digits) const {
-  if (from() == to())
-    for (const auto& rows : isa_.transposes)
-      for (const Transpose& t : rows)
-        if (Fit f = fit(digits, t); f.row) return f;
-  return {};
-}
-
-// Rows are adjacent in the destination: part of one digit, or all of it and part of the next (the
-// two registers of an even/odd split, and lanes).
-Fit PackWriter::fit(Digits digits, const Transpose& t) const {
-  const i64 unit = t.bytes / bytes(to());
-  const bool together = digits.back().packed == 1 && digits.back().other == 1;
-  if ((together ? digits.back().count : 1) != unit) return {};
-  const size_t n = digits.size() - (together ? 1 : 0);
-  const auto find = [&](auto matches) {
-    return static_cast<size_t>(std::find_if(&digits[0], &digits[0] + n, matches) - &digits[0]);
-  };
-  const size_t row = find([&](const BoxDigit& d) { return to_stride(d) == unit; });
-  const size_t column = find([&](const BoxDigit& d) { return from_stride(d) == unit; });
-  if (row == n || column == n || row == column || digits[column].count < t.columns) return {};
-  if (t.dense && to_stride(digits[column]) != t.rows * unit) return {};
-  const i64 first = std::min<i64>(digits[row].count, t.rows);
-  size_t next = n;
-  if (first < t.rows) {
-    next = find([&](const BoxDigit& d) { return to_stride(d) == unit * first; });
-    if (next == n || next == column || t.rows % first != 0) return {};
-    if (digits[next].count < t.rows / first) return {};
-  }
-  Fit f;
-  f.row = &t;
-  f.step = next == n ? t.rows : t.rows / first;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i == (next == n ? row : next)) f.rows = f.inside.size();
-    if (i == column) f.column = f.inside.size();
-    const bool inside = i == row || i == column || i >= n || (i == next && next < n);
-    (inside ? f.inside : f.around).push_back(digits[i]);
-  }
-  for (i64 i = 0; i < t.rows; ++i)
-    f.sources.push_back(i % first * from_stride(digits[row]) +
-                        (next == n ? 0 : i / first * from_stride(digits[next])));
-  return f;
-}
-
 // Columns as wide as a line of the source, all rows in each, so that a line is used up while it is
 // near even where all rows lie in one set of a cache (rows of 4 KiB to panels of 96 f32: 1.14
 // cycles an element instead of 1.36). What is left goes to smaller rows of the ISA.
-void PackWriter::tiles(const Fit& f, const Cursor& c) {
+void PackWriter::tiles(const TransposeFit& f, const Cursor& c) {
   const BoxDigit &rows = f.inside[f.rows], &column = f.inside[f.column];
   const i64 chunks = rows.count / f.step, width = f.row->columns;
   const i64 line = std::max<i64>(1, kLine / (f.row->bytes * width));
@@ -310,7 +254,7 @@ void PackWriter::tiles(const Fit& f, const Cursor& c) {
   if ((rest[f.column].count -= tiles * width) > 0) elements(rest, moved(c, column, tiles * width));
 }
 
-void PackWriter::apply(const Fit& f, const Cursor& c) {
+void PackWriter::apply(const TransposeFit& f, const Cursor& c) {
   static constexpr std::string_view kSources[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
   static constexpr std::string_view kTargets[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
   std::vector<std::pair<std::string_view, std::string>> values;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "impl/shares.h"
+#include "impl/transpose_fit.h"
 #include "search/space.h"
 #include "spec/sizes.h"
 
@@ -27,53 +28,63 @@ constexpr i64 kAddCopyMilli = 150;
 
 }  // namespace
 
-// What was packed ahead of time lies in the order of the copy already: only its type changes.
-bool Space::copies_in_runs(int operand) const {
-  const PackedOrder& order = family().packed[operand];
-  if (order.digits.empty()) return false;
-  if (computation().operands[operand].packed) return true;
-  const Digit& inner = order.digits.back();
-  const bool long_run = inner.mod == 0 || inner.mod >= 8;
-  return long_run && inner.div == 1 && problem_.root_address(operand).unit_stride(inner.axis) == 1;
-}
+// An extent of which all blocks are full, also where layouts cut a dim in blocks that do not divide
+// each other. Not the root's: no key says what those are.
+static i64 many_blocks(const Space& space, int dim) { return 64 * space.family().quantum[dim]; }
 
-// Whether the last digits run along the dim that is adjacent in the source, in another order.
-bool Space::copies_within_runs(int operand) const {
-  const std::vector<Digit>& digits = family().packed[operand].digits;
-  if (digits.size() < 2) return false;
-  const int axis = digits.back().axis;
-  return digits[digits.size() - 2].axis == axis &&
-         problem_.root_address(operand).unit_stride(axis) == 1;
-}
-
-// Whether the ISA has rows for what is no run: elements that keep their type, so many adjacent in a
-// panel as a row has. Those adjacent on both sides (pairs of the reduction) move as one.
-bool Space::copies_in_registers(int operand) const {
-  std::span<const Digit> digits = family().packed[operand].digits;
-  const Dtype type = computation().operands[operand].dtype;
-  if (digits.empty() || packed_dtype(family(), computation(), operand) != type) return false;
-  i64 unit = bytes(type);
-  const Digit& last = digits.back();
-  const bool adjacent = last.div == 1 && problem_.root_address(operand).unit_stride(last.axis) == 1;
-  if (adjacent && last.mod > 0 && unit * last.mod <= 4 && digits.size() > 1) {
-    unit *= last.mod;
-    digits = digits.first(digits.size() - 1);
+// A given address as far as keys tell it: strides of a line or more stand for any.
+static AddressMap anywhere(AddressMap map, i64 line_elements) {
+  constexpr i64 kFar = i64{1} << 24;
+  const bool plain = map.is_plain();
+  for (size_t i = 0; i < map.terms.size(); ++i) {
+    i64& stride = map.terms[i].stride;
+    if (stride >= (plain ? line_elements : 2)) stride = kFar * static_cast<i64>(i + 1);
   }
-  const i64 panel = digits.back().mod;  // 0: as many as there are
-  for (std::span<const Transpose> rows : family().isa->transposes)
-    for (const Transpose& t : rows)
-      if (t.bytes == unit && (panel == 0 || t.rows <= panel) && (!t.dense || t.rows == panel))
-        return true;
-  return false;
+  return map;
+}
+
+// What was packed ahead of time lies in the order of the copy already: only its type changes. Of
+// others the innermost digits of a full block decide, as they do for what is emitted
+// (codegen/pack.cc).
+Space::CopyKind Space::copy_kind(int operand) const {
+  constexpr i64 kLeastRun = 8;
+  const PackedOrder& order = family().packed[operand];
+  const Dtype type = computation().operands[operand].dtype;
+  if (computation().operands[operand].packed) return CopyKind::kRuns;
+  Extents e;
+  e.fill(1);
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[operand][d]) e[d] = many_blocks(*this, d);
+  const i64 line = machine().levels[kL1].line / bytes(type);
+  const AddressMap given = anywhere(problem_.root_address(operand), line);
+  const std::vector<BoxDigit> digits = element_boxes(order.address(e), given, e).front().digits;
+  if (digits.empty()) return CopyKind::kElements;
+  const BoxDigit& last = digits.back();
+  if (last.packed == 1 && last.other == 1 && last.count >= kLeastRun) return CopyKind::kRuns;
+  if (packed_dtype(family(), computation(), operand) != type) return CopyKind::kElements;
+  const bool into = operand < computation().inputs();
+  const TransposeFit fit = fit_transpose(*family().isa, type, digits, into);
+  if (!fit.row) return CopyKind::kElements;
+  // Whether its rows are one run of the source, in another order.
+  const i64 width = fit.row->columns * fit.row->bytes / bytes(type);
+  for (size_t i = 0; i < fit.sources.size(); ++i)
+    if (fit.sources[i] != static_cast<i64>(i) * width) return CopyKind::kTransposed;
+  return CopyKind::kShuffled;
 }
 
 Cost Space::copy_work(int operand, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
-  const i64 lanes = family().kernel->lanes > 1 ? 8 : 1;
-  return Cost::milli(elements * (copies_in_runs_[operand]         ? kRunMilli / lanes
-                                 : !copies_in_registers_[operand] ? kElementMilli
-                                 : copies_within_runs_[operand]   ? kShuffleMilli
-                                                                  : kTransposeMilli));
+  switch (copy_kind_[operand]) {
+    case CopyKind::kRuns:
+      return Cost::milli(elements * kRunMilli / (family().kernel->lanes > 1 ? 8 : 1));
+    case CopyKind::kShuffled:
+      return Cost::milli(elements * kShuffleMilli);
+    case CopyKind::kTransposed:
+      return Cost::milli(elements * kTransposeMilli);
+    case CopyKind::kElements:
+      break;
+  }
+  return Cost::milli(elements * kElementMilli);
 }
 
 Cost Space::copy(const Spec& s, int operand, Level to) const {

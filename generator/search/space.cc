@@ -81,9 +81,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
       lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
   for (int o = 0; o < operands(); ++o) {
     packs_[o] = packing_pays(o);
-    copies_in_runs_[o] = copies_in_runs(o);
-    copies_within_runs_[o] = copies_within_runs(o);
-    copies_in_registers_[o] = copies_in_registers(o);
+    if (!family().packed[o].digits.empty()) copy_kind_[o] = copy_kind(o);
   }
   make_menus();
   Menus menus;

@@ -147,9 +147,10 @@ class Space {
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
   Cost stream(const Region& r, Level from, i64 distance) const;
-  bool copies_in_runs(int operand) const;
-  bool copies_within_runs(int operand) const;
-  bool copies_in_registers(int operand) const;
+  // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
+  // run, or of several) or element by element.
+  enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
+  CopyKind copy_kind(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
 
   Problem problem_;
@@ -163,9 +164,7 @@ class Space {
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool packs_[kMaxOperands] = {};
-  bool copies_in_runs_[kMaxOperands] = {};
-  bool copies_within_runs_[kMaxOperands] = {};
-  bool copies_in_registers_[kMaxOperands] = {};
+  CopyKind copy_kind_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;

@@ -7,61 +7,15 @@
 #include <cstring>
 #include <random>
 
-#include "codegen/copy_box.h"
 #include "driver.h"
 #include "harness.h"
+#include "impl/copy_orders.h"
 
 namespace morello {
 namespace {
 
 using Values = std::vector<double>;
 
-// Dims of the tiles.
-constexpr int N = 0, K = 1, B = 2;
-
-struct Order {
-  const char* name;
-  std::vector<Digit> packed, other;
-};
-const Order kOrders[] = {
-    {"plain, alike", {{N, 1, 0}, {K, 1, 0}}, {{N, 1, 0}, {K, 1, 0}}},
-    {"plain, transposed", {{N, 1, 0}, {K, 1, 0}}, {{K, 1, 0}, {N, 1, 0}}},
-    {"panels of 6, transposing", {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {K, 1, 0}}},
-    {"panels of 24 lanes", {{N, 24, 0}, {K, 1, 0}, {N, 8, 3}, {N, 1, 8}}, {{K, 1, 0}, {N, 1, 0}}},
-    {"panels of 16 lanes, transposing",
-     {{N, 16, 0}, {K, 1, 0}, {N, 8, 2}, {N, 1, 8}},
-     {{N, 1, 0}, {K, 1, 0}}},
-    {"even and odd registers",
-     {{N, 32, 0}, {K, 1, 0}, {N, 16, 2}, {N, 1, 8}, {N, 8, 2}},
-     {{K, 1, 0}, {N, 1, 0}}},
-    {"even and odd registers, transposing",
-     {{N, 16, 0}, {K, 1, 0}, {N, 1, 8}, {N, 8, 2}},
-     {{N, 1, 0}, {K, 1, 0}}},
-    {"pairs", {{N, 16, 0}, {K, 2, 0}, {N, 8, 2}, {N, 1, 8}, {K, 1, 2}}, {{K, 1, 0}, {N, 1, 0}}},
-    {"pairs, transposing", {{N, 6, 0}, {K, 2, 0}, {N, 1, 6}, {K, 1, 2}}, {{N, 1, 0}, {K, 1, 0}}},
-    {"quads, transposing", {{N, 8, 0}, {K, 4, 0}, {N, 1, 8}, {K, 1, 4}}, {{N, 1, 0}, {K, 1, 0}}},
-    {"two streams", {{N, 8, 2}, {N, 16, 0}, {K, 1, 0}, {N, 1, 8}}, {{K, 1, 0}, {N, 1, 0}}},
-    {"lanes along the reduction",
-     {{N, 3, 0}, {K, 16, 0}, {N, 1, 3}, {K, 1, 16}},
-     {{N, 1, 0}, {K, 1, 0}}},
-    {"blocks on the other side too",
-     {{N, 8, 0}, {K, 1, 0}, {N, 1, 8}},
-     {{N, 32, 0}, {K, 1, 0}, {N, 1, 32}}},
-    {"blocks that cross",
-     {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}},
-     {{K, 4, 0}, {N, 4, 0}, {K, 1, 4}, {N, 1, 4}}},
-    {"panels of 14, transposing", {{N, 14, 0}, {K, 1, 0}, {N, 1, 14}}, {{N, 1, 0}, {K, 1, 0}}},
-    {"three dims", {{B, 1, 0}, {N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {B, 1, 0}, {K, 1, 0}}},
-};
-
-Extents extents(i64 n, i64 k, i64 b = 1) {
-  Extents e;
-  e.fill(1);
-  e[N] = n;
-  e[K] = k;
-  e[B] = b;
-  return e;
-}
 // The first is ragged in every dim, with more than a panel; the second is below a panel; the last
 // has more panels and rows than are taken at a time.
 const Extents kExtents[] = {extents(37, 19, 2), extents(3, 9),       extents(1, 1),
@@ -85,62 +39,6 @@ PackJob job_of(const Order& o, const Extents& tile, std::pair<Dtype, Dtype> type
           .other_type = types.first,
           .extent = tile,
           .into_packed = in};
-}
-
-void each_index(const Extents& e, auto visit) {
-  Extents x{};
-  for (x[N] = 0; x[N] < e[N]; ++x[N])
-    for (x[K] = 0; x[K] < e[K]; ++x[K])
-      for (x[B] = 0; x[B] < e[B]; ++x[B]) visit(x);
-}
-
-void each_place(const Box& box, size_t digit, i64 packed, i64 other, auto visit) {
-  if (digit == box.digits.size()) return visit(packed, other);
-  const BoxDigit& d = box.digits[digit];
-  for (i64 i = 0; i < d.count; ++i)
-    each_place(box, digit + 1, packed + i * d.packed, other + i * d.other, visit);
-}
-
-// What is at every place of the packed buffer: where it is on the other side, or padding.
-constexpr i64 kPadding = -1, kNothing = -2;
-
-TEST_CASE("boxes: every element and all padding, once") {
-  for (const Order& o : kOrders)
-    for (i64 n : {1, 2, 5, 6, 7, 8, 15, 16, 17, 24, 31, 40, 50, 96, 100})
-      for (i64 k : {1, 2, 3, 4, 9, 16, 33}) {
-        CAPTURE(o.name);
-        CAPTURE(n);
-        CAPTURE(k);
-        const PackJob job = job_of(o, extents(n, k, 2), kTypes[0], true);
-        std::vector<i64> want(static_cast<size_t>(job.packed.elements), kPadding);
-        std::vector<i64> got(want.size(), kNothing);
-        each_index(job.extent, [&](const Extents& x) {
-          want[static_cast<size_t>(job.packed.offset(x))] = job.other.offset(x);
-        });
-        bool once = true;
-        auto put = [&](i64 place, i64 value) {
-          i64& there = got.at(static_cast<size_t>(place));
-          once &= there == kNothing;
-          there = value;
-        };
-        for (const Box& b : element_boxes(job.packed, job.other, job.extent))
-          each_place(b, 0, b.packed, b.other, put);
-        for (const Box& b : padding_boxes(job.packed, job.extent))
-          each_place(b, 0, b.packed, 0, [&](i64 place, i64) { put(place, kPadding); });
-        CHECK(once);
-        CHECK(got == want);
-      }
-}
-
-TEST_CASE("boxes: digits that are adjacent on both sides are one run") {
-  const PackJob job = job_of(kOrders[3], extents(100, 7), kTypes[0], true);
-  // 4 panels x 7 x 24; 4 elements more, beside them 4 and 16 of padding.
-  CHECK(element_boxes(job.packed, job.other, job.extent) ==
-        std::vector<Box>{{{{4, 168, 24}, {7, 24, 105}, {24, 1, 1}}, 0, 0},
-                         {{{7, 24, 105}, {4, 1, 1}}, 672, 96}});
-  CHECK(padding_boxes(job.packed, job.extent) ==
-        std::vector<Box>{{{{7, 24, 0}, {16, 1, 0}}, 680, 0}, {{{7, 24, 0}, {4, 1, 0}}, 676, 0}});
-  CHECK(whole_box(job.packed, job.extent) == Box{{{840, 1, 0}}, 0, 0});
 }
 
 // By their names, or parts of them; 16 x 16 is what the orders divide.

@@ -142,6 +142,66 @@ TEST_CASE("a view overlaps with its first use where prefetchers can follow it") 
   }
 }
 
+TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, elements") {
+  struct Row {
+    std::string_view text, family;
+    int operand;
+    i64 millicycles;  // an element
+  };
+  constexpr std::string_view kF32 = "(a: f32[96,64], b: f32[64,96]): f32 = matmul(a, b)";
+  constexpr std::string_view kBf16 = "(a: bf16[96,64], b: bf16[64,96]): f32 = matmul(a, b)";
+  const Row kRows[] = {
+      {kF32, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", 1,
+       137},
+      {kF32, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", 0,
+       200},
+      // Panels of 12 columns hold rows of four, panels of 2 do not.
+      {kF32, "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_f32x8 out=store_f32", 1, 200},
+      {kF32, "dot_f32x8 lane=k quantum=n:2,k:32 a=load_f32x8 b=load_f32x8 out=store_f32", 1, 700},
+      {kF32, "dot_f32x8 lane=k quantum=n:2,k:32 a=load_f32x8 b=load_f32x8 out=store_f32", 0, 137},
+      {kBf16, "fma_f32x8 lane=n quantum=m:5,n:16 a=broadcast_f32x8 b=load_bf16x16 out=store_f32x8",
+       1, 120},
+      {kBf16, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", 1,
+       137},
+      {kBf16, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", 0,
+       700},
+  };
+  const Machine machine = toy_machine();
+  for (const Row& row : kRows) {
+    CAPTURE(row.family);
+    CAPTURE(row.operand);
+    const KernelSpec k = spec(row.text);
+    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation, &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.place[row.operand].level = kL1;
+    const i64 elements = space.problem().root_address(row.operand).elements;
+    const i64 copy = static_cast<i64>(space.copy(s, row.operand, kL1).value()) - 4000;
+    CHECK(copy / elements == row.millicycles);
+  }
+}
+
+TEST_CASE("no prefetch is proposed that a stream is too short for") {
+  const Machine machine = toy_machine();
+  for (const auto& [elements, proposed] : {std::pair{256, 0}, {512, 1}, {1024, 2}, {2048, 3}}) {
+    CAPTURE(elements);
+    const KernelSpec k = spec(fmt::format("(a: f32[1,{}], b: f32[{},8]): f32 = matmul(a, b)",
+                                          elements / 8, elements / 8));
+    const Result<Family> f =
+        parse_family("fma_f32x8 lane=n quantum=n:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+                     k.computation, *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation, &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.place[1].level = kMemory;
+    int calls = 0;
+    auto each = [&](const Candidate& c) { calls += c.cost.children == 0 && c.decision.value > 0; };
+    expand(space, s, each);
+    CHECK(calls == proposed);
+  }
+}
+
 TEST_CASE("scalar code competes only where vectors cannot do it as it lies") {
   for (const auto& [text, scalar] : std::initializer_list<std::pair<std::string_view, bool>>{
            {"(x: f32[64]): f32 = convert(x)", false},

@@ -1,4 +1,4 @@
-#include "codegen/copy_box.h"
+#include "impl/copy_box.h"
 
 #include <algorithm>
 #include <numeric>

@@ -32,10 +32,14 @@ constexpr int kRepeats = 2;  // of all accumulators in one iteration
 
 #define MORELLO_ALL_REGISTERS                                                              \
   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
-      "xmm11", "xmm12", "xmm13"
+      "xmm11", "xmm12", "xmm13", "xmm14"
 #define MORELLO_ZERO(r) "vxorps %%xmm" #r ",%%xmm" #r ",%%xmm" #r "\n"
 #define MORELLO_FMA256(r) "vfmadd231ps %%ymm12,%%ymm13,%%ymm" #r "\n"
 #define MORELLO_FMA512(r) "vfmadd231ps %%zmm12,%%zmm13,%%zmm" #r "\n"
+#define MORELLO_MADD256(r) \
+  "vpmaddwd %%ymm12,%%ymm13,%%ymm14\nvpaddd %%ymm14,%%ymm" #r ",%%ymm" #r "\n"
+#define MORELLO_DOT256(r) "%{vex%} vpdpbusd %%ymm12,%%ymm13,%%ymm" #r "\n"
+#define MORELLO_DOT512(r) "vpdpbusd %%zmm12,%%zmm13,%%zmm" #r "\n"
 #define MORELLO_TWELVE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 #define MORELLO_FMA_LOOP(FMA)                                              \
   asm volatile(MORELLO_TWELVE(MORELLO_ZERO) MORELLO_ZERO(12)               \
@@ -47,6 +51,9 @@ constexpr int kRepeats = 2;  // of all accumulators in one iteration
 
 void fma_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_FMA256); }
 void fma_loop_512(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_FMA512); }
+void madd_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_MADD256); }
+void dot_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_DOT256); }
+void dot_loop_512(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_DOT512); }
 
 #define MORELLO_AVX2 __attribute__((target("avx2")))
 
@@ -84,6 +91,9 @@ MORELLO_AVX2 void read_4(const char* p, std::size_t bytes) {
 bool can_fma(int vector_bits) {
   return vector_bits == 512 ? has_avx512f() : has_avx2() && has_fma();
 }
+bool can_dot(int vector_bits) {
+  return vector_bits == 512 ? has_avx512f() && has_avx512_vnni() : has_avx_vnni();
+}
 
 #else
 
@@ -91,24 +101,43 @@ constexpr int kAccumulators = 1;
 constexpr int kRepeats = 1;
 void fma_loop_256(std::int64_t) {}
 void fma_loop_512(std::int64_t) {}
+void madd_loop_256(std::int64_t) {}
+void dot_loop_256(std::int64_t) {}
+void dot_loop_512(std::int64_t) {}
 void read_1(const char*, std::size_t) {}
 void read_2(const char*, std::size_t) {}
 void read_4(const char*, std::size_t) {}
 bool can_fma(int) { return false; }
+bool can_dot(int) { return false; }
 
 #endif
 
 constexpr std::size_t kPart = 1024;  // what every number of streams divides into whole loops
 
+// A loop over all accumulators, `products` in each of their updates.
+Task arithmetic(const char* name, void (*loop)(std::int64_t), int vector_bits, int products,
+                ThreadPool& pool) {
+  constexpr std::int64_t kIterations = 4096;
+  const double per_thread = 2.0 * products * kAccumulators * kRepeats * kIterations;
+  return Task{std::string(name) + ", " + std::to_string(vector_bits) + " bits",
+              per_thread * pool.size(),
+              [loop, &pool] { on_all_threads(pool, [loop](std::size_t) { loop(kIterations); }); }};
+}
+
 }  // namespace
 
 std::optional<Task> fma_task(int vector_bits, ThreadPool& pool) {
   if (!can_fma(vector_bits)) return std::nullopt;
-  constexpr std::int64_t kIterations = 4096;
-  const auto loop = vector_bits == 512 ? fma_loop_512 : fma_loop_256;
-  const double per_thread = 2.0 * (vector_bits / 32) * kAccumulators * kRepeats * kIterations;
-  return Task{"fma, " + std::to_string(vector_bits) + " bits", per_thread * pool.size(),
-              [loop, &pool] { on_all_threads(pool, [loop](std::size_t) { loop(kIterations); }); }};
+  return arithmetic("fma", vector_bits == 512 ? fma_loop_512 : fma_loop_256, vector_bits,
+                    vector_bits / 32, pool);
+}
+
+std::optional<Task> dot_task(int vector_bits, bool vnni, ThreadPool& pool) {
+  if (!vnni && vector_bits == 256 && can_fma(256))
+    return arithmetic("madd", madd_loop_256, 256, 16, pool);
+  if (!vnni || !can_dot(vector_bits)) return std::nullopt;
+  return arithmetic("dot", vector_bits == 512 ? dot_loop_512 : dot_loop_256, vector_bits,
+                    vector_bits / 8, pool);
 }
 
 std::optional<Task> read_task(const void* data, std::size_t bytes, int streams, ThreadPool& pool) {

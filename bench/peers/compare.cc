@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
 
   const Program programs[] = {
       {"AVX2", MORELLO_PEERS_AVX2, has_avx2() && has_fma()},
+      {"AVX2 and AVX-VNNI", MORELLO_PEERS_AVX2_VNNI, has_avx2() && has_fma() && has_avx_vnni()},
       {"AVX-512", MORELLO_PEERS_AVX512,
        has_avx512f() && has_avx512bw() && has_avx512dq() && has_avx512vl()}};
   std::vector<Column> columns;

@@ -16,7 +16,9 @@ using dnnl::memory;
 // library brings along.
 dnnl::engine& engine() {
   static dnnl::engine one = [] {
-    dnnl::set_max_cpu_isa(kAvx512 ? dnnl::cpu_isa::avx512_core_bf16 : dnnl::cpu_isa::avx2);
+    dnnl::set_max_cpu_isa(kAvx512 ? dnnl::cpu_isa::avx512_core_bf16
+                          : kVnni ? dnnl::cpu_isa::avx2_vnni
+                                  : dnnl::cpu_isa::avx2);
     using SetThreads = void (*)(int);
     if (void* set = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))
       reinterpret_cast<SetThreads>(set)(1);

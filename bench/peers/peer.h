@@ -30,7 +30,8 @@ struct Product {
 };
 
 // A way of computing a product. One thread, and no instructions beyond MORELLO_PEERS_BITS = 256
-// (AVX2) or 512 (AVX-512 with VNNI and BF16, but not AMX).
+// (AVX2, with MORELLO_PEERS_VNNI = 1 and AVX-VNNI) or 512 (AVX-512 with VNNI and BF16, but not
+// AMX).
 struct Contender {
   std::string name;
   std::string runs;  // as it says itself: an architecture, an implementation
@@ -41,5 +42,6 @@ struct Contender {
 using Contenders = std::vector<Contender>;
 
 constexpr bool kAvx512 = MORELLO_PEERS_BITS == 512;
+constexpr bool kVnni = MORELLO_PEERS_VNNI != 0;
 
 }  // namespace morello::bench

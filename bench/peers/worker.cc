@@ -43,8 +43,9 @@ void compare(const Ours& kernel, const Rounds& how) {
     errors.push_back(error_of(c, g));
     tasks.push_back({c.name, g.operations, c.run});
   }
-  if (g.a->is_float())
-    if (std::optional<Task> fma = fma_task(MORELLO_PEERS_BITS, pool)) tasks.push_back(*fma);
+  if (std::optional<Task> limit = g.a->is_float() ? fma_task(MORELLO_PEERS_BITS, pool)
+                                                  : dot_task(MORELLO_PEERS_BITS, kVnni, pool))
+    tasks.push_back(*limit);
   const std::size_t reads_from = tasks.size();
   const Bytes data(g.reads_once() ? static_cast<std::size_t>(g.bytes) : 0);
   for (const int streams : {1, 2, 4})

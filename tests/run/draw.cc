@@ -100,13 +100,14 @@ class Artist {
     const bool left = one_in(2);
     const bool integers = one_in(4);
     const std::string a = name(), b = name();
-    const std::vector<std::string> wide = {"f32", "bf16"};
-    return fmt::format(
-        "({}: {}, {}: {}): {}{} = matmul({}, {})", a,
-        tensor(integers ? "u8" : any(wide), with(mnk[0], mnk[2], left ? batch.size() : some), true),
-        b,
-        tensor(integers ? "i8" : any(wide), with(mnk[2], mnk[1], left ? some : batch.size()), true),
-        integers ? "i32" : any(wide), layout(batch.size() + 2, false), a, b);
+    const std::vector<std::string> wide = {"f32", "bf16"}, bytes = {"u8", "i8"};
+    return fmt::format("({}: {}, {}: {}): {}{} = matmul({}, {})", a,
+                       tensor(any(integers ? bytes : wide),
+                              with(mnk[0], mnk[2], left ? batch.size() : some), true),
+                       b,
+                       tensor(any(integers ? bytes : wide),
+                              with(mnk[2], mnk[1], left ? some : batch.size()), true),
+                       integers ? "i32" : any(wide), layout(batch.size() + 2, false), a, b);
   }
 
   std::string binary() {

@@ -65,7 +65,7 @@ TEST_CASE("small shapes") {
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }
 
-TEST_CASE("u8 x i8 is exact at the extremes, whatever the length") {
+TEST_CASE("bytes are exact at the extremes, whatever the length") {
   const Machine machine = *load_machine("x86-64-v3");
   Batch batch(MORELLO_RUN_DIRECTORY "/extremes");
   for (const i64 k : kReductions)
@@ -73,6 +73,14 @@ TEST_CASE("u8 x i8 is exact at the extremes, whatever the length") {
       const std::string spec =
           fmt::format("k{0}{1}(a: u8[3,{0}], b: i8[{0},9]{2}): i32 = matmul(a, b)", k,
                       std::string_view(layout).substr(*layout == ' ' ? 1 : 0), layout);
+      const std::string problem = batch.add({spec, 1, all_isas()}, machine);
+      if (!problem.empty()) FAIL(problem);
+    }
+  for (const char* types : {"i8 i8", "i8 u8", "u8 u8"})
+    for (const i64 k : {3, 16, 333}) {
+      const std::string a(types, 2), b(types + 3);
+      const std::string spec =
+          fmt::format("{0}_{1}_{2}(a: {0}[3,{2}], b: {1}[{2},9]): i32 = matmul(a, b)", a, b, k);
       const std::string problem = batch.add({spec, 1, all_isas()}, machine);
       if (!problem.empty()) FAIL(problem);
     }

@@ -67,11 +67,11 @@ struct Generator {
       return s;
     };
     const bool integers = pick(random, 0, 3) == 0;
-    const std::vector<std::string> wide = {"f32", "bf16"};
+    const std::vector<std::string> wide = {"f32", "bf16"}, bytes = {"u8", "i8"};
     const bool a_batched = coin(), b_batched = !a_batched || coin();
     return fmt::format("(a: {}, b: {}): {}{} = matmul(a, b)",
-                       tensor(integers ? "u8" : any(wide), with(mnk[0], mnk[2], a_batched), true),
-                       tensor(integers ? "i8" : any(wide), with(mnk[2], mnk[1], b_batched), true),
+                       tensor(any(integers ? bytes : wide), with(mnk[0], mnk[2], a_batched), true),
+                       tensor(any(integers ? bytes : wide), with(mnk[2], mnk[1], b_batched), true),
                        integers ? "i32" : any(wide),
                        layout(static_cast<int>(batch.size()) + 2, false));
   }

@@ -9,6 +9,10 @@ namespace morello::kernels {
 
 using enum Access::Kind;
 
+// Adds to c where it is (avx2_f32.cc).
+static constexpr std::string_view kDp =
+    R"(__asm__("vdpbf16ps %2, %1, %0" : "+v"({c}) : "v"({a}), "v"({b}));)";
+
 static constexpr Kernel kKernels[] = {
     {.name = "dp_bf16x32",
      .implements = "(a: bf16[1,2], b: bf16[2,16]): f32[1,16] = matmul(a, b)",
@@ -16,7 +20,7 @@ static constexpr Kernel kKernels[] = {
      .group = 2,
      .input = Dtype::bf16,
      .output = Dtype::f32,
-     .code = "{c} = dp_bf16x32({c}, {a}, {b});",
+     .code = kDp,
      .zero = "{c} = _mm512_setzero_ps();",
      .combine = "{c} = _mm512_add_ps({c}, {a});",
      .uops = {.bf16 = 1},
@@ -28,7 +32,7 @@ static constexpr Kernel kKernels[] = {
      .lanes_reduce = true,
      .input = Dtype::bf16,
      .output = Dtype::f32,
-     .code = "{c} = dp_bf16x32({c}, {a}, {b});",
+     .code = kDp,
      .zero = "{c} = _mm512_setzero_ps();",
      .combine = "{c} = _mm512_add_ps({c}, {a});",
      .finish = "{s} = hsum_f32x16({c});",
@@ -64,10 +68,6 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_16bit_pair(const v
   std::int32_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm512_set1_epi32(pair);
-}
-MORELLO_UNUSED MORELLO_TARGET static inline __m512 dp_bf16x32(__m512 c, __m512i a,
-                                                              __m512i b) noexcept {
-  return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
 }
 )";
 

@@ -41,7 +41,8 @@ static constexpr Kernel kKernels[] = {
 
 // A row of quads: four consecutive elements per 32-bit lane.
 static constexpr Access quads8(Access::Kind kind, std::string_view name, Dtype dtype,
-                               std::string_view implements, std::string_view code) {
+                               std::string_view implements, std::string_view code,
+                               std::string_view partial = "") {
   return {.name = name,
           .implements = implements,
           .kind = kind,
@@ -50,16 +51,19 @@ static constexpr Access quads8(Access::Kind kind, std::string_view name, Dtype d
           .lanes = 8,
           .group = 4,
           .code = code,
-          .uops = {.load = 1}};
+          .uops = {.load = 1},
+          .partial = partial,
+          .partial_uops = {.alu = 4, .load = 3}};
 }
 
 static constexpr std::string_view kLoad =
     "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));";
+static constexpr std::string_view kPart = "{r0} = first_bytes_32({p}, {n});";
 static constexpr std::string_view kQuad = "{r0} = broadcast_8bit_quad({p});";
 
 static constexpr Access kAccesses[] = {
-    quads8(kVector, "load_u8x32", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)", kLoad),
-    quads8(kVector, "load_i8x32", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)", kLoad),
+    quads8(kVector, "load_u8x32", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)", kLoad, kPart),
+    quads8(kVector, "load_i8x32", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)", kLoad, kPart),
     quads8(kBroadcast, "broadcast_u8x32", Dtype::u8, "(x: u8[4]): i32[4] = convert(x)", kQuad),
     quads8(kBroadcast, "broadcast_i8x32", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)", kQuad),
 };

@@ -232,7 +232,7 @@ bool LeafWriter::kept(int o) const {
 // Whether an accumulator is to be in its register after every application. Of integers GCC 12 moves
 // sums around and spills half of them: vpdpbusd with a tile of 14 x 32 gave 465 Gop/s, kept 706;
 // vpmaddwd with 12 x 8 gave 89, kept 141 (Granite Rapids; 256^3; Clang 14: 694 and 694, 119 and
-// 130). Of floats it does not, and keeping them costs up to 10 %.
+// 130). Rows of floats add where the sum is by themselves.
 bool LeafWriter::pinned() const {
   return c_.combine == Combine::kSum && k_.lanes > 1 && !is_float(k_.output) &&
          !f_.isa->keep.empty();

@@ -49,7 +49,7 @@ struct Conversion {
 };
 Conversion find_conversion(const Isa& isa, Dtype from, Dtype to, bool vector) {
   const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
-  for (Dtype reg : {Dtype::f32, Dtype::i32, Dtype::i16}) {
+  for (Dtype reg : {Dtype::f32, Dtype::i16, Dtype::i32}) {
     const Access* load = find_access(isa, [&](const Access& a) {
       return a.kind == kind && (a.lanes > 1) == vector && a.memory == from && a.reg == reg &&
              a.regs == 1;

@@ -210,12 +210,13 @@ double Interpreter::body(const Extents& index, const Views& views) {
   return pop();
 }
 
-// The value an integer type of this width holds after wrapping.
-double wrap(double value, Dtype t) {
+// What is stored of a sum: of integers what 32 bits hold after wrapping, clamped where they are 16.
+double stored(double value, Dtype t) {
   if (is_float(t)) return value;
-  const double modulus = std::ldexp(1.0, 8 * bytes(t));
+  const double modulus = std::ldexp(1.0, 32);
   const double low = value - modulus * std::floor(value / modulus);
-  return t != Dtype::u8 && low >= modulus / 2 ? low - modulus : low;
+  const double wrapped = low >= modulus / 2 ? low - modulus : low;
+  return t == Dtype::i16 ? clamp_i16(wrapped) : wrapped;
 }
 
 std::vector<double> Interpreter::program(const Impl& impl,
@@ -240,7 +241,7 @@ std::vector<double> Interpreter::program(const Impl& impl,
   for (i64 n : c_.output().shape) elements *= n;
   std::vector<double> result(elements, 0.0);
   for_each(root.extent, touched(out), {}, [&](const Extents& x) {
-    result.at(dense(out, x)) = wrap(views[out].read(x), c_.output().dtype);
+    result.at(dense(out, x)) = stored(views[out].read(x), c_.output().dtype);
   });
   return result;
 }

@@ -163,7 +163,11 @@ std::vector<double> evaluate(const Computation& c, const std::vector<std::vector
   for (int i = 0; i < c.inputs(); ++i)
     MORELLO_CHECK(static_cast<i64>(inputs[i].size()) == elements(c.operands[i]),
                   "input {} has {} values, not {}", i, inputs[i].size(), elements(c.operands[i]));
-  return c.compute == Dtype::i32 ? run<Integer>(c, inputs) : run<Real>(c, inputs);
+  if (is_float(c.compute)) return run<Real>(c, inputs);
+  std::vector<double> result = run<Integer>(c, inputs);
+  if (c.output().dtype == Dtype::i16)
+    for (double& x : result) x = clamp_i16(x);
+  return result;
 }
 
 }  // namespace morello

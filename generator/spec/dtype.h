@@ -33,6 +33,9 @@ constexpr std::string_view c_type(Dtype t) {
 // wraps only past 2^31) for integers.
 constexpr Dtype accumulator(Dtype t) { return is_float(t) ? Dtype::f32 : Dtype::i32; }
 
+// What a result of i16 stores of a number.
+constexpr double clamp_i16(double x) { return x < -32768 ? -32768 : x > 32767 ? 32767 : x; }
+
 // Whether every value of `narrow` is one of `wide`.
 constexpr bool holds(Dtype wide, Dtype narrow) {
   if (wide == narrow) return true;

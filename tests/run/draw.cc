@@ -107,7 +107,8 @@ class Artist {
                        b,
                        tensor(any(integers ? bytes : wide),
                               with(mnk[2], mnk[1], left ? some : batch.size()), true),
-                       integers ? "i32" : any(wide), layout(batch.size() + 2, false), a, b);
+                       any(integers ? std::vector<std::string>{"i32", "i16"} : wide),
+                       layout(batch.size() + 2, false), a, b);
   }
 
   std::string binary() {
@@ -129,7 +130,7 @@ class Artist {
         tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
                       : any<std::string>({"i32", "i16", "u8", "i8"}),
                s),
-        floats ? any<std::string>({"f32", "bf16", "f16"}) : any<std::string>({"f32", "i32"}),
+        floats ? any<std::string>({"f32", "bf16", "f16"}) : any<std::string>({"f32", "i32", "i16"}),
         layout(s.size(), false), a);
   }
 

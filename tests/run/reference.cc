@@ -14,6 +14,12 @@ double wrap(i64 value) {
   return static_cast<double>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
 }
 
+// What a result of integers holds: 16 bits are clamped.
+double stored(const Subject& s, i64 value) {
+  const double whole = wrap(value);
+  return s.result.type == Type::i16 ? std::clamp(whole, -32768.0, 32767.0) : whole;
+}
+
 bool integers(const Subject& s) { return !is_float(s.param[s.args[0]].type); }
 
 // A float sum from its value and the sum of its terms' sizes.
@@ -54,7 +60,7 @@ class Matmul {
       const bool skip = every > 1 && row % every != 0 && row + 1 != rows;
       this->row(row, skip, &r.outputs[static_cast<std::size_t>(row * n_)]);
     }
-    if (every > 1) row_sums(rows, r);
+    if (every > 1 && s_.result.type != Type::i16) row_sums(rows, r);  // those are clamped
     return r;
   }
 
@@ -78,7 +84,7 @@ class Matmul {
     for (i64 n = 0; n < n_; ++n) {
       const std::size_t i = static_cast<std::size_t>(n);
       if (integers(s_))
-        out[n].value = wrap(static_cast<i64>(value[i]));
+        out[n].value = stored(s_, static_cast<i64>(value[i]));
       else
         out[n] = float_sum(value[i], finite_magnitude(magnitude[i], x, y + n), k_);
       // Two for every term: the product, and the sum that it is added to.
@@ -152,7 +158,7 @@ Reference reduce_sum(const Subject& s, const Values& x) {
 // One operation in the type of the result: wrapping 32-bit integers, or f32, to which integers are
 // converted first.
 double elementwise(const Subject& s, double a, double b) {
-  if (s.op == Op::convert) return a;
+  if (s.op == Op::convert) return s.result.type == Type::i16 ? stored(s, static_cast<i64>(a)) : a;
   if (!is_float(s.result.type)) {
     const auto i = static_cast<i64>(a), j = static_cast<i64>(b);
     return wrap(s.op == Op::add ? i + j : i * j);

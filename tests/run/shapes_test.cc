@@ -76,11 +76,11 @@ TEST_CASE("bytes are exact at the extremes, whatever the length") {
       const std::string problem = batch.add({spec, 1, all_isas()}, machine);
       if (!problem.empty()) FAIL(problem);
     }
-  for (const char* types : {"i8 i8", "i8 u8", "u8 u8"})
-    for (const i64 k : {3, 16, 333}) {
-      const std::string a(types, 2), b(types + 3);
-      const std::string spec =
-          fmt::format("{0}_{1}_{2}(a: {0}[3,{2}], b: {1}[{2},9]): i32 = matmul(a, b)", a, b, k);
+  for (const char* types : {"i8 i8 i32", "i8 u8 i32", "u8 u8 i32", "u8 i8 i16"})
+    for (const i64 k : {1, 3, 16, 333}) {
+      const std::string a(types, 2), b(types + 3, 2), out(types + 6);
+      const std::string spec = fmt::format(
+          "{0}_{1}_{2}_{3}(a: {0}[3,{3}], b: {1}[{3},9]): {2} = matmul(a, b)", a, b, out, k);
       const std::string problem = batch.add({spec, 1, all_isas()}, machine);
       if (!problem.empty()) FAIL(problem);
     }

@@ -72,7 +72,7 @@ struct Generator {
     return fmt::format("(a: {}, b: {}): {}{} = matmul(a, b)",
                        tensor(any(integers ? bytes : wide), with(mnk[0], mnk[2], a_batched), true),
                        tensor(any(integers ? bytes : wide), with(mnk[2], mnk[1], b_batched), true),
-                       integers ? "i32" : any(wide),
+                       integers ? any({"i32", "i16"}) : any(wide),
                        layout(static_cast<int>(batch.size()) + 2, false));
   }
 
@@ -93,7 +93,7 @@ struct Generator {
     return fmt::format(
         "(x: {}): {}{} = convert(x)",
         tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8"}), s),
-        floats ? any({"f32", "bf16", "f16"}) : any({"f32", "i32"}),
+        floats ? any({"f32", "bf16", "f16"}) : any({"f32", "i32", "i16"}),
         layout(static_cast<int>(s.size()), false));
   }
 

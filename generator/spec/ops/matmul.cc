@@ -12,7 +12,8 @@ namespace morello::ops {
 static bool supported(Dtype a, Dtype b, Dtype result) {
   const auto wide = [](Dtype t) { return t == Dtype::f32 || t == Dtype::bf16; };
   if (wide(a) && wide(b)) return wide(result);
-  return !is_float(a) && !is_float(b) && bytes(a) == 1 && bytes(b) == 1 && result == Dtype::i32;
+  if (is_float(a) || is_float(b) || bytes(a) != 1 || bytes(b) != 1) return false;
+  return result == Dtype::i32 || result == Dtype::i16;
 }
 
 static std::string shape_problem(std::span<const i64> a, std::span<const i64> b) {
@@ -37,7 +38,7 @@ static Result<Computation> build(const OpCall& call) {
   if (!supported(a.dtype, b.dtype, call.result))
     return error(
         fmt::format("matmul of {} and {} to {} is not supported; allowed: f32 or bf16 with "
-                    "f32 or bf16, to f32 or bf16; u8 or i8 with u8 or i8, to i32",
+                    "f32 or bf16, to f32 or bf16; u8 or i8 with u8 or i8, to i32 or i16",
                     name(a.dtype), name(b.dtype), name(call.result)));
   Computation c{.dims = {},
                 .operands = {},

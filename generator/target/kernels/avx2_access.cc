@@ -201,6 +201,9 @@ static constexpr Access kAccesses[] = {
         lanes8(kStore, "store_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
                "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
         "_mm256_maskstore_epi32({p}, first_lanes({n}), {r0});"),
+    lanes8(kStore, "store_i16x8", Dtype::i16, Dtype::i32, "(x: i32[8]): i16[8] = convert(x)",
+           "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), i32x8_to_i16({r0}));",
+           {.alu = 2, .store = 1}),
     pairs8(kStore, "store_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
 };
@@ -247,6 +250,9 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m128i broadcast_8bit_pair(const vo
   std::int16_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm_set1_epi16(pair);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m128i i32x8_to_i16(__m256i v) noexcept {
+  return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m128i f32x8_to_bf16(__m256 v) noexcept {
   const __m256i bits = _mm256_castps_si256(v);

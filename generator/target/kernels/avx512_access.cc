@@ -193,6 +193,12 @@ static constexpr Access kAccesses[] = {
     lanes16(kStore, "store_i32x16", Dtype::i32, Dtype::i32, "(x: i32[16]): i32[16] = convert(x)",
             "_mm512_storeu_si512({p}, {r0});", {.store = 1},
             "_mm512_mask_storeu_epi32({p}, first_16({n}), {r0});"),
+    lanes16(kStore, "store_i16x16", Dtype::i16, Dtype::i32, "(x: i32[16]): i16[16] = convert(x)",
+            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), "
+            "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));",
+            {.alu = 2, .store = 1},
+            "_mm256_mask_storeu_epi16({p}, first_16({n}), "
+            "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
     pairs16(kStore, "store_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "_mm512_storeu_si512({p}, {r0});", {.store = 1},
             "_mm512_mask_storeu_epi16({p}, first_32({n}), {r0});"),

@@ -135,6 +135,8 @@ static constexpr Access kAccesses[] = {
           "*({p}) = f32_to_f16({r0});", {.alu = 12, .store = 1}),
     store("store_i32", "(x: i32[1]): i32[1] = convert(x)", Dtype::i32, Dtype::i32, "*({p}) = {r0};",
           {.store = 1}),
+    store("store_i16", "(x: i32[1]): i16[1] = convert(x)", Dtype::i16, Dtype::i32,
+          "*({p}) = clamp_i16({r0});", {.alu = 2, .store = 1}),
     store("store_i16_i16", "(x: i16[1]): i32[1] = convert(x)", Dtype::i16, Dtype::i16,
           "*({p}) = {r0};", {.store = 1}),
 };
@@ -195,6 +197,9 @@ MORELLO_UNUSED MORELLO_TARGET static inline std::uint16_t f32_to_f16(float x) no
 MORELLO_UNUSED MORELLO_TARGET static inline std::int32_t wrap_add(std::int32_t a,
                                                                   std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline std::int16_t clamp_i16(std::int32_t x) noexcept {
+  return static_cast<std::int16_t>(x < -32768 ? -32768 : x > 32767 ? 32767 : x);
 }
 MORELLO_UNUSED MORELLO_TARGET static inline std::int32_t wrap_mul(std::int32_t a,
                                                                   std::int32_t b) noexcept {

@@ -27,7 +27,8 @@ std::string impl_text(const std::vector<KernelFound>& kernels) {
       out += fmt::format("# {}\n# isa {}, threads {}, {:.0f} cycles\n# {}\n", k.spec->str(),
                          isa_name(f), f.best.problem.threads, f.best.cost.as_cycles(),
                          family_text(*k.spec, f));
-      out += print(f.best.problem, *f.best.impl);
+      out += f.best.patchwork ? print(*f.best.patchwork, k.spec->computation)
+                              : print(f.best.problem, *f.best.impl);
     }
   return out;
 }
@@ -74,6 +75,7 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
   add("memo_bytes", fmt::format("{}", s.memo.bytes));
   add("compression", fmt::format("{:.3f}", compression));
   add("log10_programs", fmt::format("{:.2f}", log10_programs(Space(f.best.problem))));
+  if (f.best.patchwork) add("programs", fmt::format("{}", f.best.patchwork->programs.size()));
   add("cost", fmt::format("{:.0f}", f.best.cost.as_cycles()));
   add("family", json_string(family_text(spec, f)));
   add("families_tried", fmt::format("{}", tried));

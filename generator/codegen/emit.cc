@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "codegen/arguments.h"
 #include "codegen/info.h"
 #include "codegen/writer.h"
 
@@ -53,8 +54,10 @@ class KernelWriter {
 
 // A name of ours that no parameter of the user has; `pool` and `workspace` the language reserves.
 std::string KernelWriter::local(const std::string& wanted) const {
+  const std::vector<std::string> more = run_time_arguments(*k_.spec);
   const bool taken = std::any_of(k_.spec->params.begin(), k_.spec->params.end(),
-                                 [&](const Param& p) { return p.name == wanted; });
+                                 [&](const Param& p) { return p.name == wanted; }) ||
+                     std::find(more.begin(), more.end(), wanted) != more.end();
   return taken ? wanted + "_of_kernel" : wanted;
 }
 
@@ -64,6 +67,7 @@ std::string KernelWriter::params(bool defaults) const {
     out += p.packed ? fmt::format("const void* {}, ", p.name)
                     : fmt::format("const {}* {}, ", c_type(p.dtype), p.name);
   out += fmt::format("{}* {}", c_type(k_.spec->result.dtype), k_.spec->result.name);
+  for (const std::string& name : run_time_arguments(*k_.spec)) out += ", std::ptrdiff_t " + name;
   if (b_.workspace_bytes() > 0) out += ", void* workspace";
   if (b_.threaded())
     out += defaults ? ", ::morello::Parallel pool = {}" : ", ::morello::Parallel pool";
@@ -74,6 +78,7 @@ std::string KernelWriter::args() const {
   std::string out;
   for (const Param& p : k_.spec->params) out += p.name + ", ";
   out += k_.spec->result.name;
+  for (const std::string& name : run_time_arguments(*k_.spec)) out += ", " + name;
   if (b_.workspace_bytes() > 0) out += ", workspace";
   if (b_.threaded()) out += ", pool";
   return out;
@@ -136,6 +141,7 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
   const std::string linkage = compiled_ ? "" : "static ";
   w.open("MORELLO_UNUSED MORELLO_TARGET {}void {}_{}({}) noexcept", linkage, k_.name, isa(variant),
          params(false));
+  for (const RunTimeSize& s : k_.spec->sizes()) w.line("assert({});", size_condition(s));
   align_workspace(w, nest);
   std::string values;
   for (int param : k_.spec->expr.args) {
@@ -144,6 +150,10 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
                        : p.name + ", ";
   }
   values += k_.spec->result.name;
+  for (const int dim : nest.sizes) values += ", " + k_.spec->computation.dims[dim].size;
+  for (const int symbol : nest.strides) values += ", " + stride_value(*k_.spec, symbol);
+  for (const std::string& name : run_time_arguments(*k_.spec))
+    w.line("static_cast<void>({});", name);  // the variant may need not all
   if (nest.workspace_bytes > 0) values += ", " + local("base");
   if (nest.parallel) values += ", pool";
   if (b_.threaded() && !nest.parallel) w.line("static_cast<void>(pool);");
@@ -247,7 +257,8 @@ std::string KernelWriter::definitions() {
   for (size_t v = 0; v < k_.variants.size(); ++v) {
     const bool x86 = !portable(k_.variants[v]);
     if (x86) out += kX86;
-    out += fmt::format("#define MORELLO_TARGET MORELLO_{}\n", isa(k_.variants[v]));
+    out += fmt::format("#define MORELLO_TARGET MORELLO_{}{}\n", isa(k_.variants[v]),
+                       b_.nests[v].strides.empty() ? "" : " MORELLO_STRIDED");
     out += fmt::format("namespace {} {{\n", detail());
     variant_namespace(out, v);
     out += fmt::format("}}  // namespace {}\n\n", detail());
@@ -273,6 +284,7 @@ class HeaderWriter {
   std::vector<const Isa*> isas() const;
   std::string macros() const;
   std::string undefine() const;
+  bool strided() const;  // some kernel has strides that are known at run time only
   std::string includes() const;
   std::string cpu_texts() const;
   std::string in_space(const std::string& text) const;
@@ -288,7 +300,8 @@ HeaderWriter::HeaderWriter(const std::vector<KernelCode>& kernels, const EmitOpt
   for (const KernelCode& k : kernels) {
     MORELLO_CHECK(!k.variants.empty(), "kernel {} has no variant", k.name);
     Built b{k, {}};
-    for (const Variant& v : k.variants) b.nests.push_back(emit_nest(v.problem, *v.impl));
+    for (const Variant& v : k.variants)
+      b.nests.push_back(v.patchwork ? emit_nest(*v.patchwork) : emit_nest(v.problem, *v.impl));
     built_.push_back(std::move(b));
   }
 }
@@ -333,11 +346,27 @@ std::string HeaderWriter::macros() const {
                ? fmt::format("#define MORELLO_{} MORELLO_BASE\n", isa->name)
                : fmt::format("#define MORELLO_{} __attribute__((target(\"{}\")))\n", isa->name,
                              isa->attribute);
+  if (strided())
+    out +=
+        "// GCC 12 makes vectors of rows of three that lie at a distance it does not know, and "
+        "then\n"
+        "// reads past the last one.\n"
+        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        "#define MORELLO_STRIDED __attribute__((optimize(\"no-tree-loop-vectorize\")))\n"
+        "#else\n#define MORELLO_STRIDED\n#endif\n";
   return out + "\n";
+}
+
+bool HeaderWriter::strided() const {
+  return std::any_of(built_.begin(), built_.end(), [](const Built& b) {
+    return std::any_of(b.nests.begin(), b.nests.end(),
+                       [](const NestCode& n) { return !n.strides.empty(); });
+  });
 }
 
 std::string HeaderWriter::undefine() const {
   std::string out = "#undef MORELLO_UNUSED\n#undef MORELLO_BASE\n";
+  if (strided()) out += "#undef MORELLO_STRIDED\n";
   for (const Isa* isa : isas()) out += fmt::format("#undef MORELLO_{}\n", isa->name);
   return out;
 }
@@ -347,8 +376,11 @@ std::string HeaderWriter::includes() const {
   for (const Isa* isa : isas())
     if (!isa->include.empty() && std::find(names.begin(), names.end(), isa->include) == names.end())
       names.push_back(isa->include);
-  if (names.empty()) return "";
-  std::string out(kX86);
+  const bool asserts = std::any_of(built_.begin(), built_.end(),
+                                   [](const Built& b) { return !b.kernel.spec->sizes().empty(); });
+  std::string out(asserts ? "#include <cassert>\n" : "");
+  if (names.empty()) return out;
+  out += kX86;
   for (std::string_view name : names) out += fmt::format("#include {}\n", name);
   if (needs_x86())
     out += fmt::format("#else\n#error \"{} needs an x86-64 CPU, and GCC or Clang\"\n",

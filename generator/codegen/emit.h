@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "impl/impl.h"
+#include "impl/patchwork.h"
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -14,6 +14,9 @@ struct Variant {
   Problem problem;
   ImplPtr impl;
   i64 cost_cycles = 0;  // of the cost model
+  // Where sizes are known at run time only: all programs. The one above is for whole pieces, the
+  // cost for nominal sizes.
+  std::shared_ptr<const Patchwork> patchwork = nullptr;
 };
 
 // All variants of one kernel, widest instruction set first.

@@ -43,14 +43,16 @@ std::string banner(const KernelCode& k) {
     const Computation& c = *v.problem.computation;
     out += fmt::format("//   {}: {}, {} cycles by the model\n", v.problem.family.isa->name,
                        v.problem.family.str(c), v.cost_cycles);
-    out += commented(print(v.problem, *v.impl), "     ");
+    out += commented(v.patchwork ? print(*v.patchwork, c) : print(v.problem, *v.impl), "     ");
   }
   return out;
 }
 
-static std::string shape_of(const std::vector<i64>& shape) {
+// 0: known at run time only.
+static std::string shape_of(const std::vector<Size>& shape) {
   std::string out;
-  for (i64 extent : shape) out += fmt::format("{}{}", out.empty() ? "" : ", ", extent);
+  for (const Size& s : shape)
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", s.name.empty() ? s.extent : 0);
   return out;
 }
 
@@ -70,8 +72,11 @@ static void work_lines(Writer& w, const Computation& c) {
     for (i64 extent : o.shape) elements *= static_cast<std::uint64_t>(extent);
     moved += elements * static_cast<std::uint64_t>(bytes(o.dtype));
   }
-  w.line("static constexpr std::uint64_t flops = {}u;", points * each);
-  w.line("static constexpr std::uint64_t bytes = {}u;", moved);
+  std::string sizes;
+  for (const RunTimeSize& s : c.sizes)
+    sizes += fmt::format("{} {} = {}", sizes.empty() ? "  // for" : ",", s.name, s.nominal());
+  w.line("static constexpr std::uint64_t flops = {}u;{}", points * each, sizes);
+  w.line("static constexpr std::uint64_t bytes = {}u;{}", moved, sizes);
 }
 
 // Bytes of a packed parameter in the variant that needs most.
@@ -111,6 +116,10 @@ std::string info_struct(const Built& b, const std::string& machine) {
              packed_parameter_bytes(k, o));
   }
   shape_line(w, k.spec->result);
+  for (const RunTimeSize& s : k.spec->sizes()) {
+    w.line("static constexpr std::int64_t {}_granule = {};", s.name, s.granule);
+    if (s.bound > 0) w.line("static constexpr std::int64_t {}_bound = {};", s.name, s.bound);
+  }
   work_lines(w, k.spec->computation);
   w.line("static constexpr std::uint64_t model_cycles = {}u;", k.variants.front().cost_cycles);
   w.close("};");

@@ -58,10 +58,10 @@ class LeafWriter {
   void each(const Extents& counts, auto visit) const;
 
   std::vector<Load> loads(int o, const Slot& slot) const;
-  std::vector<i64> element_offsets(int o, const Load& load, i64 elements) const;
+  std::vector<Offset> element_offsets(int o, const Load& load, i64 elements) const;
   i64 valid_elements(int o, const Load& load, const Slot& slot) const;
   void load(int o, const Load& load, const Slot& slot);
-  std::string staged(int o, const std::vector<i64>& offsets, i64 size);
+  std::string staged(int o, const std::vector<Offset>& offsets, i64 size);
   void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
                       const std::vector<std::string>& regs);
   bool kept(int o) const;
@@ -81,7 +81,7 @@ class LeafWriter {
   void store(const Extents& instance);
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
-  std::vector<i64> output_offsets(const Extents& instance) const;
+  std::vector<Offset> output_offsets(const Extents& instance) const;
 
   const Problem& p_;
   const Computation& c_;
@@ -97,7 +97,7 @@ class LeafWriter {
   Extents count_{};  // instances per slot and dim
   Extents unit_{};   // elements per instance
   bool prefetches_ = false;
-  std::set<i64> lines_ahead_;  // asked for in this iteration
+  std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
   std::array<std::string, kMaxOperands> pointers_;
   Writer w_{1};
   Names names_;
@@ -137,7 +137,9 @@ std::string LeafWriter::params() const {
   std::string out;
   for (int o = 0; o < out_; ++o)
     out += fmt::format("{} {}, ", const_pointer(job_.refs[o].dtype), stem(o));
-  return fmt::format("{}{} {}", out, mutable_pointer(job_.refs[out_].dtype), stem(out_));
+  out += fmt::format("{} {}", mutable_pointer(job_.refs[out_].dtype), stem(out_));
+  for (int o = 0; o <= out_; ++o) out += stride_params(job_.refs[o].map);
+  return out;
 }
 
 std::string_view LeafWriter::reg_type(Dtype t) const {
@@ -203,19 +205,19 @@ i64 LeafWriter::valid_elements(int o, const Load& load, const Slot& slot) const 
 }
 
 // Where the first `elements` elements of an unpacked load lie.
-std::vector<i64> LeafWriter::element_offsets(int o, const Load& load, i64 elements) const {
-  std::vector<i64> out;
+std::vector<Offset> LeafWriter::element_offsets(int o, const Load& load, i64 elements) const {
+  std::vector<Offset> out;
   Extents index = load.index;
   for (i64 e = 0; e < elements; ++e) {
-    out.push_back(job_.refs[o].map.offset(index));
+    out.push_back(job_.refs[o].map.place(index));
     if (f_.lane >= 0) ++index[f_.lane];
   }
   return out;
 }
 
-bool adjacent(const std::vector<i64>& offsets) {
+bool adjacent(const std::vector<Offset>& offsets) {
   for (size_t i = 1; i < offsets.size(); ++i)
-    if (offsets[i] != offsets[0] + static_cast<i64>(i)) return false;
+    if (!(offsets[i] == offsets[0] + static_cast<i64>(i))) return false;
   return true;
 }
 
@@ -248,13 +250,13 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
     if (f_.lane >= 0 && lanes_along(o)) instance[f_.lane] += r;
     regs.push_back(reg(o, instance));
   }
-  const std::string whole = at(pointer(o), ref.map.offset(load.index));
+  const std::string whole = at(pointer(o), ref.map.place(load.index));
   const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group * a.regs : a.group;
   const i64 valid = valid_elements(o, load, slot);
   if (a.kind != Access::Kind::kVector) {
     if (ref.packed || valid == all) return fill_registers(o, a.code, whole, all, regs);
-    std::vector<i64> offsets(valid, ref.map.offset(load.index));
-    std::iota(offsets.begin(), offsets.end(), offsets[0]);
+    std::vector<Offset> offsets;
+    for (i64 i = 0; i < valid; ++i) offsets.push_back(ref.map.place(load.index) + i);
     return fill_registers(o, a.code, staged(o, offsets, all), all, regs);
   }
   if (ref.packed) {  // padded to whole blocks, and a block is a number of loads
@@ -262,7 +264,7 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
                   "{} reads past its packed block", a.name);
     return fill_registers(o, a.code, whole, all, regs);
   }
-  const std::vector<i64> offsets = element_offsets(o, load, valid);
+  const std::vector<Offset> offsets = element_offsets(o, load, valid);
   if (!adjacent(offsets)) return fill_registers(o, a.code, staged(o, offsets, all), all, regs);
   if (valid == all) return fill_registers(o, a.code, whole, all, regs);
   if (!a.partial.empty()) return fill_registers(o, a.partial, whole, valid, regs);
@@ -270,7 +272,7 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
 }
 
 // Collects elements in a local array, zeros behind them; the array's name.
-std::string LeafWriter::staged(int o, const std::vector<i64>& offsets, i64 size) {
+std::string LeafWriter::staged(int o, const std::vector<Offset>& offsets, i64 size) {
   const Dtype type = job_.refs[o].dtype;
   const std::string name = names_.fresh("t");
   w_.line("{} {}[{}] = {{}};", c_type(type), name, size);
@@ -280,7 +282,7 @@ std::string LeafWriter::staged(int o, const std::vector<i64>& offsets, i64 size)
     return name;
   }
   for (size_t i = 0; i < offsets.size(); ++i)
-    w_.line("{}[{}] = {}[{}];", name, i, pointer(o), offsets[i]);
+    w_.line("{}[{}] = {}[{}];", name, i, pointer(o), text(offsets[i]));
   return name;
 }
 
@@ -319,22 +321,22 @@ void LeafWriter::accumulators() {
 }
 
 // Offsets of the output elements one accumulator holds.
-std::vector<i64> LeafWriter::output_offsets(const Extents& instance) const {
+std::vector<Offset> LeafWriter::output_offsets(const Extents& instance) const {
   Extents index;
   for (int d = 0; d < kMaxDims; ++d) index[d] = instance[d] * unit_[d];
   i64 n = 1;
   const bool vector = k_.lanes > 1 && !k_.lanes_reduce;
   if (vector) n = std::min<i64>(k_.lanes, job_.extent[f_.lane] - index[f_.lane]);
-  std::vector<i64> out;
+  std::vector<Offset> out;
   for (i64 i = 0; i < n; ++i) {
-    out.push_back(job_.refs[out_].map.offset(index));
+    out.push_back(job_.refs[out_].map.place(index));
     if (vector) ++index[f_.lane];
   }
   return out;
 }
 
 void LeafWriter::accumulator_from_memory(const Extents& instance) {
-  const std::vector<i64> offsets = output_offsets(instance);
+  const std::vector<Offset> offsets = output_offsets(instance);
   const i64 n = static_cast<i64>(offsets.size());
   const Access& a = *f_.reload;
   const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
@@ -364,7 +366,7 @@ void LeafWriter::reductions(size_t next) {
   reductions(next + 1);
   pointers_ = here;
   for (int o = 0; o < out_; ++o)
-    if (touches(o, d)) w_.line("{} += {};", here[o], job_.refs[o].map.advance(d, 1));
+    if (touches(o, d)) w_.line("{} += {};", here[o], text(job_.refs[o].map.advance(d, 1)));
   w_.close();
   pointers_ = saved;
 }
@@ -382,7 +384,7 @@ i64 LeafWriter::slots_per_iteration() const {
   slots = (slots + step - 1) / step * step;
   if (ahead < 0 || ahead == out_ || !touches(ahead, inner_)) return slots;
   const i64 consumed =
-      job_.refs[ahead].map.advance(inner_, slots * slot_) * bytes(job_.refs[ahead].dtype);
+      job_.refs[ahead].map.advance(inner_, slots * slot_).assumed() * bytes(job_.refs[ahead].dtype);
   const i64 factor = kLine / std::gcd(kLine, std::max<i64>(consumed, 1));
   return factor <= kLineFactor ? slots * factor : slots;
 }
@@ -399,7 +401,7 @@ void LeafWriter::inner_loop() {
     prefetches_ = false;
     for (int o = 0; o < out_; ++o)
       if (touches(o, inner_))
-        w_.line("{} += {};", pointer(o), job_.refs[o].map.advance(inner_, per * slot_));
+        w_.line("{} += {};", pointer(o), text(job_.refs[o].map.advance(inner_, per * slot_)));
     w_.close();
     first = iterations * per;
   }
@@ -412,15 +414,26 @@ void LeafWriter::inner_loop() {
 // load: side by side with the loads it keeps the same few lines in flight all the time.
 void LeafWriter::prefetch(int o, const Load& l) {
   if (!prefetches_ || o != job_.call.ahead_operand || f_.isa->prefetch.empty()) return;
-  const i64 line = job_.refs[o].map.offset(l.index) * bytes(job_.refs[o].dtype) / kLine;
-  if (!lines_ahead_.insert(line).second) return;
+  const Ref& ref = job_.refs[o];
+  const i64 size = bytes(ref.dtype);
+  const Offset place = ref.map.place(l.index);
+  const i64 line = place.fixed() * size / kLine;
+  // Where rows follow each other at a stride known at run time only: so many rows ahead.
+  Offset rows = place + -place.fixed();
+  i64 ahead = job_.call.ahead_bytes;
+  for (const AddressTerm& t : ref.map.terms)
+    if (t.symbol >= 0 && job_.extent[t.dim] > 1) {
+      rows += t.steps((ahead + t.stride * size - 1) / (t.stride * size));
+      ahead = 0;
+    }
+  if (!lines_ahead_.insert({text(rows), line}).second) return;
+  const std::string from = at(pointer(o), rows);
   // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer
   // that it can see leaving an array.
   w_.code(expand(
       f_.isa->prefetch,
       {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
-                         c_type(job_.refs[o].dtype), pointer(o),
-                         line * kLine + job_.call.ahead_bytes)}}));
+                         c_type(ref.dtype), from, line * kLine + ahead)}}));
 }
 
 // One slot: the held input first, then every load of the streamed one with all its uses.
@@ -508,7 +521,7 @@ void LeafWriter::store(const Extents& instance) {
 
 void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
   const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
-  const std::vector<i64> offsets = output_offsets(instance);
+  const std::vector<Offset> offsets = output_offsets(instance);
   const i64 n = static_cast<i64>(offsets.size());
   const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
   const bool direct = masked || (near && n == a.lanes);
@@ -521,7 +534,7 @@ void LeafWriter::store_vector(const Extents& instance, const std::string& value)
   if (near)
     return w_.line("__builtin_memcpy({}, {}, {});", at(pointer(out_), offsets[0]), p,
                    n * bytes(type));
-  for (i64 i = 0; i < n; ++i) w_.line("{}[{}] = {}[{}];", pointer(out_), offsets[i], p, i);
+  for (i64 i = 0; i < n; ++i) w_.line("{}[{}] = {}[{}];", pointer(out_), text(offsets[i]), p, i);
 }
 
 // The lanes of one accumulator summed, added to the old value if there is one.

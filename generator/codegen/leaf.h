@@ -13,7 +13,8 @@ struct LeafJob {
   Call call;
 };
 
-// Name of a function (const A* pa[, const B* pb], C* pc) that computes the tile.
+// Name of a function (const A* pa[, const B* pb], C* pc[, strides of all places]) that computes the
+// tile.
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job);
 
 }  // namespace morello

@@ -20,9 +20,7 @@ constexpr const char* kArena = "arena";
 
 struct Shared {
   const Problem& p;
-  Functions functions;
-  std::string chunks;  // text of the chunk functions
-  int chunk_count = 0;
+  Library& library;
   i64 chunk_offset = 0;  // where in the workspace the arenas of chunks begin
   bool parallel = false;
 };
@@ -67,10 +65,10 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Loop& n, const R
   Refs moving = refs;
   std::vector<std::string> advances;
   for (size_t o = 0; o < c_.operands.size(); ++o) {
-    const i64 step = refs[o].map.advance(n.dim, n.tile);
+    const Offset step = refs[o].map.advance(n.dim, n.tile);
     if (step == 0) continue;
     moving[o].pointer = names.fresh(stem(static_cast<int>(o)));
-    advances.push_back(fmt::format("{} += {};", moving[o].pointer, step));
+    advances.push_back(fmt::format("{} += {};", moving[o].pointer, text(step)));
     w.line("{} {} = {};", pointer_type(static_cast<int>(o), refs[o]), moving[o].pointer,
            refs[o].pointer);
   }
@@ -107,14 +105,14 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .extent = spec.extent,
               .into_packed = true};
   if (!output || spec.accumulate)
-    w.line("{}({}, {});", pack_function(shared_.functions, *p_.family.isa, job), refs[o].pointer,
-           buffer.pointer);
+    w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
+           refs[o].pointer, buffer.pointer, stride_args(refs[o].map));
   arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
   emit(body.spec, *body.impl, moved, arena);
   job.into_packed = false;
   if (output)
-    w.line("{}({}, {});", pack_function(shared_.functions, *p_.family.isa, job), buffer.pointer,
-           refs[o].pointer);
+    w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
+           buffer.pointer, refs[o].pointer, stride_args(refs[o].map));
 }
 
 void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Refs& refs,
@@ -125,14 +123,15 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Re
 void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& refs, i64) {
   const Ref& out = refs[c_.inputs()];
   if (n.kind == Call::Kind::kFill) {
-    const std::string name = fill_function(shared_.functions, out, spec.extent);
-    return w.line("{}({});", name, out.pointer);
+    const std::string name = fill_function(shared_.library.functions, out, spec.extent);
+    return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
   std::string args;
   for (size_t o = 0; o < c_.operands.size(); ++o)
     args += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
+  for (const Ref& r : refs) args += stride_args(r.map);
   const LeafJob job{spec.extent, spec.accumulate, refs, n};
-  w.line("{}({});", leaf_function(shared_.functions, p_, job), args);
+  w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
 }
 
 void NestWriter::node(const Spec& spec, const Impl&, const Hole&, const Refs&, i64) {
@@ -149,6 +148,7 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   std::string values;
   for (size_t o = 0; o < c_.operands.size(); ++o)
     values += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
+  for (const Ref& r : refs) values += stride_args(r.map);
   if (chunk_arena_bytes(p_, spec, impl) > kLocalBytes)
     values += ", " + at("workspace", shared_.chunk_offset);
   std::string first_copy;
@@ -161,11 +161,11 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   region(body, task_count(p_, spec, impl), values);
   if (!copies) return;
   const Shares shares = shares_of(p_, spec, n);
-  const std::string add = combine_function(shared_.functions, out.dtype, shares);
+  const std::string add = combine_function(shared_.library.functions, out.dtype, shares);
   if (shares.tasks == 1)
     return w.line("{}({}, {}, {});", add, out.pointer, first_copy, shares.elements);
-  const std::string name = fmt::format("chunk_{}", shared_.chunk_count++);
-  shared_.chunks += combine_task(name, add, out.dtype, shares);
+  const std::string name = fmt::format("chunk_{}", shared_.library.chunk_count++);
+  shared_.library.chunks += combine_task(name, add, out.dtype, shares);
   region(name, shares.tasks, fmt::format("{}, {}", out.pointer, first_copy));
 }
 
@@ -182,7 +182,7 @@ void NestWriter::region(const std::string& function, i64 tasks, const std::strin
 
 // The function for one task of a parallel loop.
 std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs) {
-  const std::string name = fmt::format("chunk_{}", shared_.chunk_count++);
+  const std::string name = fmt::format("chunk_{}", shared_.library.chunk_count++);
   const i64 arena = chunk_arena_bytes(p_, spec, impl);
   NestWriter inside(shared_);
   Writer& w = inside.w;
@@ -196,6 +196,11 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
     here[o].pointer = inside.names.fresh(stem(static_cast<int>(o)));
     w.line("{} {} = data->operand_{};", type, here[o].pointer, o);
   }
+  for (const Ref& r : refs)
+    for (const int symbol : stride_symbols(r.map)) {
+      fields.line("std::ptrdiff_t {};", stride_name(symbol));
+      w.line("[[maybe_unused]] const std::ptrdiff_t {0} = data->{0};", stride_name(symbol));
+    }
   if (arena > kLocalBytes) {
     fields.line("unsigned char* workspace;");
     w.line("unsigned char* {} = data->workspace + task * {};", kArena, arena);
@@ -204,7 +209,7 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
   }
   if (divides_reduction(n)) fields.line("{} copies;", mutable_pointer(refs[c_.inputs()].dtype));
   inside.task(spec, impl, here, "task");
-  shared_.chunks += fmt::format(
+  shared_.library.chunks += fmt::format(
       "struct {0}_data {{\n{1}}};\nMORELLO_UNUSED MORELLO_TARGET static void {0}(void* argument, "
       "std::size_t index) noexcept {{\n{2}}}\n",
       name, fields.text(), w.text());
@@ -232,8 +237,8 @@ void NestWriter::task(const Spec& spec, const Impl& impl, const Refs& refs,
   }
   Refs here = refs;
   for (size_t o = 0; o < c_.operands.size(); ++o)
-    if (const i64 advance = refs[o].map.advance(n->dim, n->tile); advance != 0)
-      w.line("{} += {} * {};", here[o].pointer, step, advance);
+    if (const Offset advance = refs[o].map.advance(n->dim, n->tile); !(advance == 0))
+      w.line("{} += {} * {};", here[o].pointer, step, text(advance));
   Ref& out = here[c_.inputs()];
   if (divides_reduction(*n))
     w.line("if ({0} > 0) {1} = data->copies + ({0} - 1) * {2};", step, out.pointer,
@@ -249,8 +254,7 @@ void NestWriter::task(const Spec& spec, const Impl& impl, const Refs& refs,
 }
 
 // Packs a `packed` parameter ahead of time: from row order as given into the root's order.
-std::string packer(Shared& shared, int o) {
-  const Problem& p = shared.p;
+std::string packer(Library& library, const Problem& p, int o) {
   const Computation& c = *p.computation;
   Computation given = c;
   given.operands[o].packed = false;
@@ -261,19 +265,27 @@ std::string packer(Shared& shared, int o) {
                     .other_type = c.operands[o].dtype,
                     .extent = p.root().extent,
                     .into_packed = true};
-  return pack_function(shared.functions, *p.family.isa, job);
+  return pack_function(library.functions, *p.family.isa, job);
 }
 
 }  // namespace
 
-NestCode emit_nest(const Problem& p, const Impl& impl) {
+std::array<std::string, kMaxOperands> emit_packers(Library& library, const Problem& p) {
+  std::array<std::string, kMaxOperands> out;
+  for (int o = 0; o < p.computation->inputs(); ++o)
+    if (p.computation->operands[o].packed) out[o] = packer(library, p, o);
+  return out;
+}
+
+ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name) {
   const Computation& c = *p.computation;
   const Spec root = p.root();
-  Shared shared{.p = p, .functions = {}, .chunks = {}};
+  Shared shared{.p = p, .library = library};
   const i64 arena = arena_bytes(p, root, impl);
   const bool local = arena <= kLocalBytes;
   shared.chunk_offset = local ? 0 : arena;
-  NestCode code;
+  ProgramCode code;
+  code.name = std::move(name);
   code.workspace_bytes = shared.chunk_offset + chunks_workspace_bytes(p, root, impl);
 
   NestWriter nest(shared);
@@ -285,9 +297,12 @@ NestCode emit_nest(const Problem& p, const Impl& impl) {
                .dtype = c.operands[o].dtype,
                .packed = root.place[o].packed};
     const Dtype type = refs[o].dtype;
-    params +=
-        fmt::format("{}{} {}", o == 0 ? "" : ", ",
-                    o == c.inputs() ? mutable_pointer(type) : const_pointer(type), refs[o].pointer);
+    code.pointers[o] = o == c.inputs() ? mutable_pointer(type) : const_pointer(type);
+    params += fmt::format("{}{} {}", o == 0 ? "" : ", ", code.pointers[o], refs[o].pointer);
+  }
+  for (const Ref& r : refs) {
+    params += stride_params(r.map);
+    code.strides.merge(stride_symbols(r.map));
   }
   if (code.workspace_bytes > 0) params += ", unsigned char* workspace";
   if (local && arena > 0)
@@ -295,14 +310,22 @@ NestCode emit_nest(const Problem& p, const Impl& impl) {
   else if (arena > 0)
     nest.w.line("unsigned char* {} = workspace;", kArena);
   nest.emit(root, impl, refs, 0);
-  for (int o = 0; o < c.inputs(); ++o)
-    if (c.operands[o].packed) code.packers[o] = packer(shared, o);
-
   code.parallel = shared.parallel;
   if (code.parallel) params += ", const ::morello::Parallel& pool";
-  code.functions =
-      fmt::format("{}{}MORELLO_UNUSED MORELLO_TARGET static void run({}) noexcept {{\n{}}}\n",
-                  shared.functions.text(), shared.chunks, params, nest.w.text());
+  code.text = fmt::format("MORELLO_UNUSED MORELLO_TARGET static void {}({}) noexcept {{\n{}}}\n",
+                          code.name, params, nest.w.text());
+  return code;
+}
+
+NestCode emit_nest(const Problem& p, const Impl& impl) {
+  Library library;
+  const ProgramCode program = emit_program(library, p, impl, "run");
+  NestCode code;
+  code.packers = emit_packers(library, p);
+  code.functions = library.text() + program.text;
+  code.strides = program.strides;
+  code.workspace_bytes = program.workspace_bytes;
+  code.parallel = program.parallel;
   return code;
 }
 

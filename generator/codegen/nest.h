@@ -1,22 +1,52 @@
 // The loop nest of one variant as C++ functions.
 #pragma once
 
+#include <array>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "impl/impl.h"
+#include "codegen/writer.h"
+#include "impl/patchwork.h"
 
 namespace morello {
 
+// What the programs of one variant share: helper functions, each text once.
+struct Library {
+  Functions functions;
+  std::string chunks;  // functions for the tasks of parallel loops
+  int chunk_count = 0;
+  std::string text() const { return functions.text() + chunks; }
+};
+
+// One program as a function.
+struct ProgramCode {
+  std::string name;
+  std::string text;
+  std::array<std::string, kMaxOperands> pointers;  // types of the parameters
+  std::set<int> strides;    // symbols of those that it takes, in this order, after the pointers
+  i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
+  bool parallel = false;    // takes a pool, last
+};
+ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name);
+
+// Names of the packers of `packed` parameters, per operand.
+std::array<std::string, kMaxOperands> emit_packers(Library& library, const Problem& p);
+
 struct NestCode {
-  // All functions, the last one `run(inputs..., out[, unsigned char* workspace]
+  // All functions, the last one `run(inputs..., out[, sizes][, strides][, unsigned char* workspace]
   // [, const ::morello::Parallel& pool])` over typed pointers.
   std::string functions;
+  std::vector<int> sizes;   // dims whose sizes run takes, in this order
+  std::set<int> strides;    // symbols of those that run takes, in this order
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // run takes a pool
   // Per operand: name of the packer (const T* given, T* packed) of a `packed` parameter, or empty.
   std::array<std::string, kMaxOperands> packers;
 };
 
+// Of a program, and of all pieces of a kernel (patchwork.cc).
 NestCode emit_nest(const Problem& p, const Impl& impl);
+NestCode emit_nest(const Patchwork& work);
 
 }  // namespace morello

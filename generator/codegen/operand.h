@@ -1,8 +1,10 @@
-// Ref: an operand at one point of the generated code.
+// Ref: an operand at one point of the generated code, and distances in it as text.
 #pragma once
 
 #include <array>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "impl/impl.h"
 
@@ -15,6 +17,48 @@ struct Ref {
   bool packed = false;  // in the family's packed order and type
 };
 using Refs = std::array<Ref, kMaxOperands>;
+
+// The variable, of type std::ptrdiff_t, that holds a stride known at run time only. Every function
+// that needs it has it under this name, which is no fresh one (they end in _N) and no user's.
+inline std::string stride_name(int symbol) {
+  return fmt::format("s{}s{}", symbol / kMostDigits, symbol % kMostDigits);
+}
+
+// "6", "s1s0", "(2 * s1s0 + 6)": to be multiplied and added to.
+inline std::string text(const Offset& offset) {
+  std::string out;
+  const auto add = [&](const std::string& term) { out += (out.empty() ? "" : " + ") + term; };
+  for (const auto& [symbol, times] : offset.strides())
+    add(times == 1 ? stride_name(symbol) : fmt::format("{} * {}", times, stride_name(symbol)));
+  const bool one = offset.strides().size() <= 1 && (out.empty() || offset.fixed() == 0);
+  if (out.empty() || offset.fixed() != 0) add(std::to_string(offset.fixed()));
+  return one && out.find('*') == std::string::npos ? out : "(" + out + ")";
+}
+
+// `p + 6`, `p`.
+inline std::string at(std::string_view pointer, const Offset& offset) {
+  return offset == 0 ? std::string(pointer) : fmt::format("{} + {}", pointer, text(offset));
+}
+
+// The strides of a place that are known at run time only.
+inline std::set<int> stride_symbols(const AddressMap& map) {
+  std::set<int> out;
+  for (const AddressTerm& t : map.terms)
+    if (t.symbol >= 0) out.insert(t.symbol);
+  return out;
+}
+// As the last parameters of a function, which may not need them all; as arguments of a call.
+inline std::string stride_params(const AddressMap& map) {
+  std::string out;
+  for (int s : stride_symbols(map))
+    out += fmt::format(", [[maybe_unused]] std::ptrdiff_t {}", stride_name(s));
+  return out;
+}
+inline std::string stride_args(const AddressMap& map) {
+  std::string out;
+  for (int s : stride_symbols(map)) out += ", " + stride_name(s);
+  return out;
+}
 
 inline std::string const_pointer(Dtype t) { return fmt::format("const {}*", c_type(t)); }
 inline std::string mutable_pointer(Dtype t) { return fmt::format("{}*", c_type(t)); }

@@ -76,8 +76,10 @@ class PackWriter {
   Dtype to() const { return job_.into_packed ? job_.packed_type : job_.other_type; }
   const std::string& source(const Cursor& c) const { return job_.into_packed ? c.other : c.packed; }
   const std::string& target(const Cursor& c) const { return job_.into_packed ? c.packed : c.other; }
-  i64 from_stride(const BoxDigit& d) const { return job_.into_packed ? d.other : d.packed; }
-  i64 to_stride(const BoxDigit& d) const { return job_.into_packed ? d.packed : d.other; }
+  const Offset& from_stride(const BoxDigit& d) const {
+    return job_.into_packed ? d.other : d.packed;
+  }
+  const Offset& to_stride(const BoxDigit& d) const { return job_.into_packed ? d.packed : d.other; }
   static Cursor moved(const Cursor& c, const BoxDigit& d, i64 by) {
     return {at(c.packed, by * d.packed), at(c.other, by * d.other)};
   }
@@ -102,14 +104,14 @@ class PackWriter {
 
 // `count` steps of `size` along d.
 BoxDigit steps(const BoxDigit& d, i64 count, i64 size) {
-  return {count, d.packed * size, d.other * size};
+  return {count, size * d.packed, size * d.other};
 }
 
 // What a loop does to a pointer; `type` spells it.
 std::string stepped(Writer& w, Names& names, const std::string& type, std::string_view stem,
-                    const std::string& pointer, const std::string& i, i64 stride) {
+                    const std::string& pointer, const std::string& i, const Offset& stride) {
   const std::string next = names.fresh(stem);
-  w.line("{} {} = {} + {} * {};", type, next, pointer, i, stride);
+  w.line("{} {} = {} + {} * {};", type, next, pointer, i, text(stride));
   return next;
 }
 
@@ -144,7 +146,7 @@ std::string PackWriter::body() {
 }
 
 Cursor PackWriter::step_along(const BoxDigit& d, const Cursor& c, const std::string& i) {
-  auto step = [&](bool is_target, const std::string& pointer, i64 stride) {
+  auto step = [&](bool is_target, const std::string& pointer, const Offset& stride) {
     return stepped(w_, names_, is_target ? mutable_pointer(to()) : const_pointer(from()),
                    is_target ? "dst" : "src", pointer, i, stride);
   };
@@ -163,8 +165,9 @@ void PackWriter::loops(Digits digits, const Cursor& c, auto inner) {
 
 // How many elements are adjacent on the other side.
 i64 adjacent(std::vector<BoxDigit> digits) {
-  std::sort(digits.begin(), digits.end(),
-            [](const BoxDigit& a, const BoxDigit& b) { return a.other < b.other; });
+  std::sort(digits.begin(), digits.end(), [](const BoxDigit& a, const BoxDigit& b) {
+    return a.other.assumed() < b.other.assumed();
+  });
   i64 width = 1;
   for (const BoxDigit& d : digits)
     if (d.other == width) width *= d.count;
@@ -177,8 +180,10 @@ void PackWriter::loops_by_rows(Digits digits, std::vector<BoxDigit> inside, cons
                                auto inner) {
   size_t panels = 0, rows = 0;
   for (size_t i = digits.size(); i-- > 0; inside.push_back(digits[i])) {
-    if (digits[i].count == 1 || digits[i].other != adjacent(inside)) continue;
-    const auto is_row = [&](const BoxDigit& d) { return d.count > 1 && d.other > digits[i].other; };
+    if (digits[i].count == 1 || !(digits[i].other == adjacent(inside))) continue;
+    const auto is_row = [&](const BoxDigit& d) {
+      return d.count > 1 && d.other.assumed() > digits[i].other.assumed();
+    };
     for (size_t j = i + 1; j < digits.size(); ++j)
       if (is_row(digits[j])) panels = i, rows = j;
   }
@@ -277,7 +282,7 @@ void PackWriter::each(const BoxDigit& d, const Cursor& c) {
 }
 
 void PackWriter::run(i64 count, const Cursor& c) {
-  constexpr BoxDigit kUnit = {1, 1, 1};
+  const BoxDigit unit = {1, 1, 1};
   if (from() == to())
     return w_.line("__builtin_memcpy({}, {}, {});", target(c), source(c), count * bytes(to()));
   i64 done = 0;
@@ -290,7 +295,7 @@ void PackWriter::run(i64 count, const Cursor& c) {
     else
       for (i64 i = 0; i < vectors.count; ++i) convert(v, moved(c, vectors, i));
   }
-  each({count - done, 1, 1}, moved(c, kUnit, done));
+  each({count - done, 1, 1}, moved(c, unit, done));
 }
 
 void PackWriter::convert(const Conversion& v, const Cursor& c) {
@@ -317,15 +322,16 @@ void PackWriter::move_one(const Cursor& c) {
 std::string pack_function(Functions& functions, const Isa& isa, const PackJob& job) {
   const Dtype from = job.into_packed ? job.other_type : job.packed_type;
   const Dtype to = job.into_packed ? job.packed_type : job.other_type;
-  const std::string params =
-      fmt::format("const {}* __restrict src, {}* __restrict dst", c_type(from), c_type(to));
+  const std::string params = fmt::format("const {}* __restrict src, {}* __restrict dst{}",
+                                         c_type(from), c_type(to), stride_params(job.other));
   return functions.add(job.into_packed ? "pack" : "unpack", params, PackWriter(isa, job).body());
 }
 
 std::string fill_function(Functions& functions, const Ref& out, const Extents& extent) {
   Writer w(1);
   zero(w, whole_box(out.map, extent), out.dtype);
-  return functions.add("fill", mutable_pointer(out.dtype) + " dst", w.text());
+  return functions.add("fill", mutable_pointer(out.dtype) + " dst" + stride_params(out.map),
+                       w.text());
 }
 
 }  // namespace morello

@@ -16,10 +16,11 @@ struct PackJob {
   bool into_packed = true;  // pads ragged blocks with zeros; else writes back what is no padding
 };
 
-// Name of a function (const Source* src, Destination* dst).
+// Name of a function (const Source* src, Destination* dst[, strides of `other`]).
 std::string pack_function(Functions& functions, const Isa& isa, const PackJob& job);
 
-// Name of a function (T* dst) that sets the tile, padding included, to zero.
+// Name of a function (T* dst[, strides of the place]) that sets the tile, padding included, to
+// zero.
 std::string fill_function(Functions& functions, const Ref& out, const Extents& extent);
 
 }  // namespace morello

@@ -106,9 +106,4 @@ inline std::string expand(std::string_view code,
   return out;
 }
 
-// `p + 6`, `p`.
-inline std::string at(std::string_view pointer, long long offset) {
-  return offset == 0 ? std::string(pointer) : fmt::format("{} + {}", pointer, offset);
-}
-
 }  // namespace morello

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/offset.h"
 #include "spec/computation.h"
 
 namespace morello {
@@ -22,7 +23,14 @@ struct AddressTerm {
   int dim = 0;
   i64 div = 1;
   i64 mod = 0;
-  i64 stride = 0;
+  i64 stride = 0;  // assumed, where it is known at run time only
+  // Of a stride that is known at run time only, which this is `times` of; -1: the stride is a
+  // number.
+  int symbol = -1;
+  i64 times = 1;
+  Offset steps(i64 count) const {
+    return symbol < 0 ? Offset(count * stride) : Offset::of(symbol, count * times, stride / times);
+  }
   // Not of a block: the dim has this stride throughout.
   bool is_plain() const { return div == 1 && mod == 0; }
   bool operator==(const AddressTerm&) const = default;
@@ -33,10 +41,14 @@ struct AddressMap {
   i64 elements = 0;  // size of the buffer, padding included
   bool operator==(const AddressMap&) const = default;
 
+  // As costs assume it; place() is the same for code.
   i64 offset(const Extents& index) const;
+  Offset place(const Extents& index) const;
   // Offset added by advancing `dim` from any multiple of `step` by `step`. `step` is a multiple of
   // every inner block of dim (checked).
-  i64 advance(int dim, i64 step) const;
+  Offset advance(int dim, i64 step) const;
+  // Whether some stride is known at run time only.
+  bool run_time() const;
   // Stride of dim if it is a single plain term, or the stride between neighbours inside the
   // innermost block (div 1 term); 0 if the operand does not touch dim.
   i64 unit_stride(int dim) const;
@@ -46,6 +58,10 @@ struct AddressMap {
   // The plain terms, ascending by stride; those of one stride in their order here.
   std::vector<AddressTerm> plain_terms() const;
 };
+
+// Strides that are known at run time only, numbered over all operands: the digit of a layout.
+inline constexpr int kMostDigits = 64;
+constexpr int stride_symbol(int operand, int digit) { return operand * kMostDigits + digit; }
 
 // The given layout of an operand (which is not packed) composed with its access map.
 AddressMap given_address(const Computation& c, int operand);

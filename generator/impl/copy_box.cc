@@ -18,11 +18,11 @@ void add_steps(const AddressMap& map, int dim, std::set<i64>& steps) {
 }
 
 // Offset between x and x + step, where no digit carries but those that `step` is a multiple of.
-i64 stride_of(const AddressMap& map, int dim, i64 step) {
-  i64 sum = 0;
+Offset stride_of(const AddressMap& map, int dim, i64 step) {
+  Offset sum;
   for (const AddressTerm& t : map.terms) {
     if (t.dim != dim || t.mod == 1 || step % t.div != 0) continue;
-    if (t.mod == 0 || step < t.div * t.mod) sum += step / t.div * t.stride;
+    if (t.mod == 0 || step < t.div * t.mod) sum += t.steps(step / t.div);
   }
   return sum;
 }
@@ -93,8 +93,8 @@ Pieces Cutter::segments(i64 extent) const {
   auto add = [&](i64 from, i64 to, Box piece) {
     Extents index{};
     index[dim_] = from;
-    piece.packed += packed_.offset(index);
-    piece.other += other_.offset(index);
+    piece.packed += packed_.place(index);
+    piece.other += other_.place(index);
     piece.digits.push_back(digit(to - from, 1));
     pieces.push_back(piece);
   };
@@ -144,12 +144,13 @@ void multiply(std::vector<Box>& boxes, const Pieces& pieces) {
 // Digits in order; where one continues another on both sides, the two become one.
 void join(Box& box) {
   std::erase_if(box.digits, [](const BoxDigit& d) { return d.count == 1; });
-  std::stable_sort(box.digits.begin(), box.digits.end(),
-                   [](const BoxDigit& a, const BoxDigit& b) { return a.packed > b.packed; });
+  std::stable_sort(box.digits.begin(), box.digits.end(), [](const BoxDigit& a, const BoxDigit& b) {
+    return a.packed.assumed() > b.packed.assumed();
+  });
   std::vector<BoxDigit> joined;
   for (BoxDigit d : box.digits) {
-    if (!joined.empty() && joined.back().packed == d.packed * d.count &&
-        joined.back().other == d.other * d.count) {
+    if (!joined.empty() && joined.back().packed == d.count * d.packed &&
+        joined.back().other == d.count * d.other) {
       d.count *= joined.back().count;
       joined.pop_back();
     }

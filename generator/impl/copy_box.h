@@ -11,15 +11,15 @@ namespace morello {
 
 struct BoxDigit {
   i64 count = 1;
-  i64 packed = 0;  // strides
-  i64 other = 0;
+  Offset packed = {};  // strides
+  Offset other = {};
   bool operator==(const BoxDigit&) const = default;
 };
 
 struct Box {
   std::vector<BoxDigit> digits;  // by stride in the packed buffer, largest first; joined
-  i64 packed = 0;                // where it begins
-  i64 other = 0;
+  Offset packed = {};            // where it begins
+  Offset other = {};
   bool operator==(const Box&) const = default;
 };
 

@@ -90,7 +90,8 @@ std::string verify(const Problem& p, const Spec& spec, const Impl& impl);
 
 // Runs the program on dense row-major inputs (doubles that hold values of the operands' dtypes;
 // integers exact) and returns the dense row-major output: buffers, packing and addresses are real,
-// arithmetic is double. Aborts on an access outside a buffer or a read of an element never written.
+// arithmetic is double. A program that adds to its output finds zeros there. Aborts on an access
+// outside a buffer or a read of an element never written.
 std::vector<double> interpret(const Problem& p, const Impl& impl,
                               const std::vector<std::vector<double>>& inputs);
 

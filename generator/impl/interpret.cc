@@ -133,7 +133,7 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Loop& n, const V
   for (const Step& step : steps) {
     Views tile = views;
     for (View& v : tile)
-      if (v.map.touches(n.dim)) v.base += step.at * v.map.advance(n.dim, n.tile);
+      if (v.map.touches(n.dim)) v.base += step.at * v.map.advance(n.dim, n.tile).assumed();
     if (!copies.empty() && step.at > 0) tile[c_.inputs()] = {&copies[step.at - 1], out.map, 0};
     node(step.child->spec, *step.child->impl, tile);
   }
@@ -231,6 +231,8 @@ std::vector<double> Interpreter::program(const Impl& impl,
   }
   for (int o = 0; o <= out; ++o) {
     views[o].buffer = &buffers[o];
+    if (o == out && root.accumulate)
+      for_each(root.extent, touched(o), {}, [&](const Extents& x) { views[o].write(x, 0.0); });
     if (o == out) break;
     for_each(root.extent, touched(o), {},
              [&](const Extents& x) { views[o].write(x, inputs[o].at(dense(o, x))); });

@@ -15,25 +15,27 @@ static Extents full_extents(const Computation& c) {
 // once, as in a loop that calls it again and again. Small kernels are called with warm caches;
 // weights that fit no cache come from memory. Measured: 1.7 MB of an L2 of 2 MiB are read at its
 // full rate, and 24 to 32 MB of an L3 of 32 MiB.
-static Level resident_level(const Problem& p) {
-  if (!p.machine) return kMemory;
+Level home_level(const Computation& c, const Machine& machine, int threads) {
   i64 total = 0;
-  for (const Operand& o : p.computation->operands) {
+  for (const Operand& o : c.operands) {
     i64 elements = 1;
     for (i64 n : o.shape) elements *= n;
     total += elements * bytes(o.dtype);
   }
-  for (Level l = p.threads > 1 ? kL2 : kL1; l <= kL3; ++l)
-    if (total <= p.machine->levels[l].bytes / 8 * 7) return l;
+  for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l)
+    if (total <= machine.levels[l].bytes / 8 * 7) return l;
   return kMemory;
 }
 
 Spec Problem::root() const {
   const Computation& c = *computation;
   Spec s;
-  const Level home = resident_level(*this);
+  const Level home = part.home != kRegisters ? part.home
+                     : machine               ? home_level(c, *machine, threads)
+                                             : kMemory;
   s.extent = full_extents(c);
-  s.threads = threads;
+  s.threads = part.beside ? 1 : threads;
+  s.accumulate = part.adds;
   // The ahead-of-time packer reorders but does not convert, so an operand is in kernel form at the
   // root only where the kernel takes its dtype.
   for (size_t o = 0; o < c.operands.size(); ++o) {

@@ -25,12 +25,24 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
+// What a Problem is a part of: a kernel whose sizes are known at run time only (impl/patchwork.h).
+struct Part {
+  Level home = kRegisters;  // where operands lie when it begins; kRegisters: where all of them fit
+  bool adds = false;        // out += ... instead of out = ...
+  bool beside = false;      // threads do others at the same time, each with one thread
+  bool operator==(const Part&) const = default;
+};
+
+// The nearest level in which operands lie when a kernel is called by so many threads.
+Level home_level(const Computation& c, const Machine& machine, int threads);
+
 // Everything that is fixed while one family of one kernel is searched or emitted.
 struct Problem {
   const Computation* computation = nullptr;
   const Machine* machine = nullptr;
   Family family;
   int threads = 1;
+  Part part = {};
 
   Spec root() const;
   // Address map of operand o where the user gave it (or where the ahead-of-time packer put it).

@@ -5,8 +5,12 @@
 namespace morello {
 namespace {
 
-i64 from_stride(const BoxDigit& d, bool into_packed) { return into_packed ? d.other : d.packed; }
-i64 to_stride(const BoxDigit& d, bool into_packed) { return into_packed ? d.packed : d.other; }
+const Offset& from_stride(const BoxDigit& d, bool into_packed) {
+  return into_packed ? d.other : d.packed;
+}
+const Offset& to_stride(const BoxDigit& d, bool into_packed) {
+  return into_packed ? d.packed : d.other;
+}
 
 // Rows are adjacent in the destination: part of one digit, or all of it and part of the next (the
 // two registers of an even/odd split, and lanes).
@@ -21,7 +25,7 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
   const size_t row = find([&](const BoxDigit& d) { return to_stride(d, into) == unit; });
   const size_t column = find([&](const BoxDigit& d) { return from_stride(d, into) == unit; });
   if (row == n || column == n || row == column || digits[column].count < t.columns) return {};
-  if (t.dense && to_stride(digits[column], into) != t.rows * unit) return {};
+  if (t.dense && !(to_stride(digits[column], into) == t.rows * unit)) return {};
   const i64 first = std::min<i64>(digits[row].count, t.rows);
   size_t next = n;
   if (first < t.rows) {
@@ -40,7 +44,7 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
   }
   for (i64 i = 0; i < t.rows; ++i)
     f.sources.push_back(i % first * from_stride(digits[row], into) +
-                        (next == n ? 0 : i / first * from_stride(digits[next], into)));
+                        (next == n ? Offset() : i / first * from_stride(digits[next], into)));
   return f;
 }
 

@@ -118,6 +118,9 @@ std::string Verifier::shares_problem(const Spec& spec, const Loop& n) const {
   if (c_.output().dtype != c_.compute && !spec.place[out].packed)
     return fmt::format("{} is {} here and sums are {}: only copies of it are added", label(out),
                        name(c_.output().dtype), name(c_.compute));
+  if (root_[out].run_time())
+    return fmt::format("the strides of {} are known at run time only, and so is what a copy takes",
+                       label(out));
   for (size_t d = 0; d < c_.dims.size(); ++d)
     if (!c_.dims[d].reduction && spec.extent[d] != c_.dims[d].extent)
       return fmt::format("a share has a copy of all of {}: loops over {} come inside", label(out),

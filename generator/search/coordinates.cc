@@ -26,6 +26,7 @@ std::string digits_text(const PackedOrder& order) {
 // Where the user put an operand: the order of the strides, and those below a line exactly, because
 // costs count the lines that such rows share. Of a layout with blocks, which count as one piece of
 // memory, the blocks; how far apart they are depends on the extents at the root and is not asked.
+// A stride that is known at run time only says so: what it is is assumed, and no more than that.
 std::string given_text(const Problem& p, int o) {
   if (p.root().place[o].packed) return " packed";
   const AddressMap map = p.root_address(o);
@@ -34,13 +35,16 @@ std::string given_text(const Problem& p, int o) {
     for (const AddressTerm& t : map.terms) {
       out += fmt::format(" {}/{}%{}", t.dim, t.div, t.mod);
       if (t.stride == 1) out += "*1";
+      if (t.symbol >= 0) out += '?';
     }
     return out;
   }
   const int size = bytes(p.computation->operands[o].dtype);
-  for (const AddressTerm& t : map.plain_terms())
+  for (const AddressTerm& t : map.plain_terms()) {
     out += t.stride * size < p.machine->levels[kL1].line ? fmt::format(" {}*{}", t.dim, t.stride)
                                                          : fmt::format(" {}", t.dim);
+    if (t.symbol >= 0) out += '?';
+  }
   return out;
 }
 

@@ -68,7 +68,7 @@ Space::CopyKind Space::copy_kind(int operand) const {
   // Whether its rows are one run of the source, in another order.
   const i64 width = fit.row->columns * fit.row->bytes / bytes(type);
   for (size_t i = 0; i < fit.sources.size(); ++i)
-    if (fit.sources[i] != static_cast<i64>(i) * width) return CopyKind::kTransposed;
+    if (!(fit.sources[i] == static_cast<i64>(i) * width)) return CopyKind::kTransposed;
   return CopyKind::kShuffled;
 }
 

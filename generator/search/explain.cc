@@ -28,8 +28,12 @@ std::string first_line(const Problem& p, const Impl& impl) {
 
 class Explainer {
  public:
+  // Where sizes are known at run time only, of the program for the largest piece.
   explicit Explainer(const Optimum& o)
-      : space_(o.problem), solver_(space_, memo_), total_(o.cost), problem_(o.problem) {}
+      : space_(o.problem),
+        solver_(space_, memo_),
+        total_(o.patchwork ? cost_of(space_, o.problem.root(), *o.impl) : o.cost),
+        problem_(o.problem) {}
 
   std::string text(const Spec& spec, const Limits& limits, const Impl& impl, double times,
                    int depth) {
@@ -49,6 +53,9 @@ class Explainer {
                   depth + 1);
     return out;
   }
+
+  // Of the program that is explained.
+  Cost total() const { return total_; }
 
  private:
   // "next: split k by 256 +3.1%"
@@ -113,8 +120,9 @@ std::string explain(const Optimum& o) {
   out += fmt::format("{:>14} {:>6} {:>14}  program\n", "cycles", "share", "own cycles");
   Explainer e(o);
   out += e.text(o.problem.root(), Space(o.problem).capacity(), *o.impl, 1, 0);
+  if (o.patchwork) out += "\n" + print(*o.patchwork, c);
   out += "\nfamilies, cheapest bound first\n";
-  for (const FamilyResult& f : o.families) out += family_line(f, c, o.cost);
+  for (const FamilyResult& f : o.families) out += family_line(f, c, e.total());
   return out;
 }
 

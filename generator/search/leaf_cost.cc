@@ -150,12 +150,13 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
     const bool output = o == c.inputs();
     const Region r = region(s, o);
     const Level from = s.place[o].level;
-    const bool ahead = o == ahead_operand && r.row_bytes > ahead_bytes;
-    Cost t = ahead ? stream(r, from, ahead_bytes) : transfer(r, from);
+    const i64 stream = o == ahead_operand ? stream_bytes(s, o, r) : 0;
+    const bool ahead = stream > ahead_bytes;
+    Cost t = ahead ? this->stream(r, from, ahead_bytes) : transfer(r, from);
     if (ahead && streams_of(family(), c, o) > 1)
       t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
     if (ahead && from == kMemory)
-      hidden = Cost::milli(static_cast<i64>(t.value()) / r.row_bytes * (r.row_bytes - ahead_bytes));
+      hidden = Cost::milli(static_cast<i64>(t.value()) / stream * (stream - ahead_bytes));
     traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
     if (!ahead && !output) stalled = stalled + stall(r, from, w);
   }
@@ -272,7 +273,7 @@ Cost Space::lower_bound() const {
   const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);
   const Cost together = overlapped(compute, traffic, hidden);
   const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
-  return Cost::milli(static_cast<i64>((least + copies).value()) / problem_.threads);
+  return Cost::milli(static_cast<i64>((least + copies).value()) / root.threads);
 }
 
 }  // namespace morello

@@ -161,12 +161,12 @@ class Race {
 
 }  // namespace
 
-std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
-                              int threads) {
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
+                              std::span<const Family> families, int threads, const Part& part) {
   std::vector<Bounded> out;
-  for (const Family& f : families(c, isa))
-    for (int t : std::set<int>{1, threads}) {
-      const Problem problem{&c, &machine, f, t};
+  for (const Family& f : families)
+    for (int t : part.beside ? std::set<int>{threads} : std::set<int>{1, threads}) {
+      const Problem problem{&c, &machine, f, t, part};
       out.push_back({problem, Space(problem).lower_bound()});
     }
   std::stable_sort(out.begin(), out.end(),
@@ -174,10 +174,28 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, cons
   return out;
 }
 
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
+                              int threads) {
+  return by_bound(c, machine, families(c, isa), threads);
+}
+
+bool packs_alike(const Family& a, const Family& b, const Computation& c) {
+  for (size_t o = 0; o < c.operands.size(); ++o)
+    if (c.operands[o].packed && a.packed[o] != b.packed[o]) return false;
+  return true;
+}
+
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options) {
+  return c.sizes.empty() ? optimize_known(c, machine, isa, options)
+                         : optimize_patchwork(c, machine, isa, options);
+}
+
+std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Machine& machine,
+                                                 const Isa& isa, const SearchOptions& options) {
   std::vector<Task> tasks;
-  for (Bounded& b : by_bound(c, machine, isa, options.threads)) {
+  const std::vector<Family> all = options.families.empty() ? families(c, isa) : options.families;
+  for (Bounded& b : by_bound(c, machine, all, options.threads, options.part)) {
     const FamilyResult result{b.problem.family, b.problem.threads, b.bound};
     tasks.push_back({std::move(b.problem), result, nullptr});
   }

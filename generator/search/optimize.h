@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "impl/patchwork.h"
 #include "search/solver.h"
 #include "search/tables.h"
 
@@ -19,6 +20,9 @@ struct SearchOptions {
   // depend on what others have solved.
   Tables* tables = nullptr;
   Pruning pruning = {};
+  // The families to choose among; none: all that the instruction set has for the computation.
+  std::vector<Family> families = {};
+  Part part = {};
   // For progress on a terminal; may be called from any thread at any time.
   SearchProgress* progress = nullptr;
 };
@@ -32,12 +36,14 @@ struct FamilyResult {
 };
 
 struct Optimum {
-  Problem problem;
+  Problem problem;  // where sizes are known at run time only, of the largest piece
   ImplPtr impl;
   Cost cost;
   SearchStats stats;
   double log10_programs = 0;           // programs of the winning family's space
   std::vector<FamilyResult> families;  // in order of their bounds
+  // Where sizes are known at run time only: all pieces. The cost is then that of nominal sizes.
+  std::shared_ptr<const Patchwork> patchwork = nullptr;
 };
 
 // A family, serial or with threads, and what none of its programs can beat (Space::lower_bound).
@@ -45,8 +51,13 @@ struct Bounded {
   Problem problem;
   Cost bound;
 };
+// Whether both find operands packed ahead of time in the same order.
+bool packs_alike(const Family& a, const Family& b, const Computation& c);
+
 // All of them for a kernel that may use so many threads, cheapest bound first; the order of the
 // families decides among equals, serial first.
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
+                              std::span<const Family> families, int threads, const Part& part = {});
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads);
 
@@ -55,5 +66,12 @@ enum class StopReason { kNoImplementation, kBudget };
 // The answer does not depend on options.jobs.
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options);
+
+// The same for a computation whose sizes are all known (optimize.cc), and where some are not
+// (optimize_patchwork.cc): optimize() is one of them.
+std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Machine& machine,
+                                                 const Isa& isa, const SearchOptions& options);
+std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
+                                                     const Isa& isa, const SearchOptions& options);
 
 }  // namespace morello

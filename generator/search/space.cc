@@ -199,6 +199,7 @@ bool Space::divides_reduction(int dim, i64 n) const {
   const Computation& c = computation();
   if (!c.dims[dim].reduction || c.combine != Combine::kSum) return false;
   if (share_tile(dim, n) >= c.dims[dim].extent) return false;
+  if (problem_.root_address(c.inputs()).run_time()) return false;  // nor has a copy a size
   i64 inputs = 0;
   for (int o = 0; o < c.inputs(); ++o) inputs += problem_.root_address(o).elements;
   return n * problem_.root_address(c.inputs()).elements <= inputs / kInputsPerCopies;
@@ -249,6 +250,17 @@ i64 Space::uses(const Spec& s, int operand) const {
   return uses;
 }
 
+i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {
+  if (r.rows == 1) return r.row_bytes;
+  int apart = 0;
+  for (const AddressTerm& g : given_[operand]) {
+    if (s.extent[g.dim] == 1 || (g.stride == 1 && g.symbol < 0)) continue;
+    if (g.symbol < 0 || computation().dims[g.dim].reduction) return 0;
+    ++apart;
+  }
+  return apart == 1 ? r.rows * r.row_bytes : 0;
+}
+
 int Space::prefetchable(const Spec& s) const {
   if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return -1;
   int best = -1;
@@ -257,7 +269,7 @@ int Space::prefetchable(const Spec& s) const {
     const Level from = s.place[o].level;
     if (from < kL3 || line_millicycles(from, true) >= line_millicycles(from, false)) continue;
     const Region r = region(s, o);
-    if (r.rows == 1 && r.lines > most) {
+    if (stream_bytes(s, o, r) > 0 && r.lines > most) {
       most = r.lines;
       best = o;
     }

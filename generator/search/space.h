@@ -117,6 +117,10 @@ class Space {
   bool accumulates(const Spec& s) const;
   // Whether an operand that is not packed may be copied into packed form.
   bool packs(int operand) const { return packs_[operand]; }
+  // Bytes of an operand that a leaf reads one after the other: one row, or rows that follow each
+  // other at a stride known at run time only, where what is ahead lies a number of rows ahead. 0
+  // for other rows apart.
+  i64 stream_bytes(const Spec& s, int operand, const Region& r) const;
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
 

@@ -9,10 +9,11 @@ namespace morello {
 Operand make_operand(const Param& p, std::span<const int> dims) {
   Operand o{.name = p.name,
             .dtype = p.dtype,
-            .shape = p.shape,
+            .shape = extents(p.shape),
             .axes = {},
             .layout = p.layout,
-            .packed = p.packed};
+            .packed = p.packed,
+            .strided = p.strided};
   for (const int d : dims) o.axes.push_back({{d, 1}});
   return o;
 }
@@ -23,12 +24,18 @@ Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims
                .shape = {},
                .layout = Layout::row(static_cast<int>(dims.size())),
                .packed = false};
-  for (const int d : dims) result.shape.push_back(c.dims[d].extent);
+  for (const int d : dims) result.shape.emplace_back(c.dims[d].extent, c.dims[d].size);
   return make_operand(result, dims);
 }
 
-std::string shape_text(std::span<const i64> shape) {
-  return fmt::format("[{}]", fmt::join(shape, ","));
+std::string shape_text(std::span<const Size> shape) {
+  std::string out;
+  for (const Size& s : shape) out += (out.empty() ? "" : ",") + str(s);
+  return "[" + out + "]";
+}
+
+Dim make_dim(std::string name, const Size& size, bool reduction) {
+  return {std::move(name), size.extent, reduction, size.name};
 }
 
 std::string numbered(std::string_view letter, int i) { return fmt::format("{}{}", letter, i); }
@@ -45,7 +52,7 @@ Result<Computation> elementwise(std::string_view name, const OpCall& call, Body 
                 .combine = Combine::kNone,
                 .compute = accumulator(call.result)};
   for (size_t i = 0; i < first.shape.size(); ++i)
-    c.dims.push_back({numbered("i", static_cast<int>(i)), first.shape[i], false});
+    c.dims.push_back(make_dim(numbered("i", static_cast<int>(i)), first.shape[i]));
   std::vector<int> dims(c.dims.size());
   std::iota(dims.begin(), dims.end(), 0);
   for (const Param& p : call.args) c.operands.push_back(make_operand(p, dims));
@@ -78,7 +85,8 @@ static int plain_axis(const Operand& o, int d) {
 
 // Whether axis + 1 varies just inside axis in memory, both undivided.
 static bool contiguous(const Operand& o, int axis) {
-  if (o.packed) return true;  // given to the packer in row order
+  if (o.packed) return true;    // given to the packer in row order
+  if (o.strided) return false;  // for all we know
   const std::vector<Digit>& digits = o.layout.digits;
   for (size_t i = 0; i + 1 < digits.size(); ++i)
     if (digits[i] == Digit{axis, 1, 0} && digits[i + 1] == Digit{axis + 1, 1, 0}) return true;
@@ -87,6 +95,7 @@ static bool contiguous(const Operand& o, int axis) {
 
 static bool can_merge(const Computation& c, int d) {
   if (c.dims[d].reduction != c.dims[d + 1].reduction) return false;
+  if (run_time_size(c, d) || run_time_size(c, d + 1)) return false;
   return std::all_of(c.operands.begin(), c.operands.end(), [&](const Operand& o) {
     if (!touches(o, d) && !touches(o, d + 1)) return true;
     const int outer = plain_axis(o, d), inner = plain_axis(o, d + 1);

@@ -13,8 +13,10 @@ Operand make_operand(const Param& p, std::span<const int> dims);
 // The result, in row layout: its shape is the extents of `dims`.
 Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims);
 
-// "[2,3,4]"
-std::string shape_text(std::span<const i64> shape);
+// "[2,3,4]", "[2,n]"
+std::string shape_text(std::span<const Size> shape);
+
+Dim make_dim(std::string name, const Size& size, bool reduction = false);
 
 // "b0", "b1": dims are numbered here; collapse() removes numbers nobody needs.
 std::string numbered(std::string_view letter, int i);

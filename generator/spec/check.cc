@@ -1,6 +1,7 @@
 // KernelSyntax -> KernelSpec: names, shapes, types, layouts and sizes, each error at its place.
 
 #include <algorithm>
+#include <numeric>
 
 #include "spec/build.h"
 #include "spec/op.h"
@@ -10,12 +11,18 @@
 namespace morello {
 namespace {
 
+// Every one multiplies the programs of a kernel.
+constexpr int kMaxRunTimeDims = 3;
+
 class Checker {
  public:
   Checker(const KernelSyntax& kernel, const Source& source) : k_(kernel), source_(source) {}
   Result<KernelSpec> run();
 
  private:
+  bool sizes();
+  bool size(const DimSyntax& dim);
+  bool names();
   bool params();
   bool find_operator();
   bool arguments();
@@ -23,10 +30,14 @@ class Checker {
   bool all_used();
   bool build();
   bool result();
+  bool sums(const TensorSyntax& given);
   bool packing();
   bool finish();
 
+  std::vector<Size> shape(const TensorSyntax& tensor) const;
   bool layout(const LayoutSyntax& syntax, const Token& type, Param& out);
+  bool strides(const LayoutSyntax& syntax, Param& out);
+  bool whole_blocks(const LayoutSyntax& syntax, const Param& p);
   bool fits(const Param& p, const Token& at);
   bool fail(const Token& at, std::string message) {
     error_ = source_.error(at, std::move(message));
@@ -36,16 +47,88 @@ class Checker {
   const KernelSyntax& k_;
   const Source& source_;
   const OpDef* op_ = nullptr;
+  std::vector<RunTimeSize> sizes_;
   KernelSpec spec_;
   Diagnostic error_;
 };
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (params() && find_operator() && arguments() && attributes() && all_used() && build() &&
-      result() && packing() && finish())
+  if (sizes() && params() && find_operator() && arguments() && attributes() && all_used() &&
+      build() && result() && names() && packing() && finish())
     return std::move(spec_);
   return error_;
+}
+
+// What is known of every size. The first mention says it; later ones say the same or only the name.
+bool Checker::sizes() {
+  const auto all = [&](const TensorSyntax& t) {
+    return std::all_of(t.shape.begin(), t.shape.end(),
+                       [&](const DimSyntax& d) { return d.number > 0 || size(d); });
+  };
+  return std::all_of(k_.params.begin(), k_.params.end(), all) && all(k_.result);
+}
+
+bool Checker::size(const DimSyntax& dim) {
+  const RunTimeSize& s = dim.size;
+  for (const RunTimeSize& known : sizes_)
+    if (known.name == s.name) {
+      if (!dim.said || known == s) return true;
+      return fail(dim.at,
+                  fmt::format("something else is said of `{0}` above; write only `{0}`", s.name));
+    }
+  const auto whole = [&](std::string_view what, i64 value) {
+    if (value % s.granule == 0) return true;
+    const i64 less = value / s.granule * s.granule;
+    return fail(dim.at, fmt::format("{} of `{}` is a multiple of its granule {}; got {}; write {}",
+                                    what, s.name, s.granule, value, less > 0 ? less : s.granule));
+  };
+  if (!whole("the bound", s.bound) || !whole("the typical size", s.typical)) return false;
+  if (s.bound > 0 && s.typical > s.bound)
+    return fail(dim.at, fmt::format("the typical size of `{}` is at most its bound {}; got {}",
+                                    s.name, s.bound, s.typical));
+  sizes_.push_back(s);
+  return true;
+}
+
+// Parameters, sizes and strides are arguments of one function.
+bool Checker::names() {
+  std::vector<std::string> taken;
+  for (const Param& p : spec_.params) taken.push_back(p.name);
+  const auto free = [&](const std::string& name) {
+    return std::find(taken.begin(), taken.end(), name) == taken.end();
+  };
+  for (const TensorSyntax& p : k_.params)
+    for (const DimSyntax& d : p.shape)
+      if (d.number == 0 && !free(d.size.name))
+        return fail(d.at, fmt::format("`{}` is a parameter; write another name for the dimension",
+                                      d.size.name));
+  for (const RunTimeSize& s : sizes_) taken.push_back(s.name);
+  const auto strides = [&](const Param& p, const Token& at) {
+    for (const StrideArgument& stride : stride_arguments(p))
+      if (!free(stride.name))
+        return fail(at,
+                    fmt::format("the kernel takes a stride `{}` of `{}`, and something else has "
+                                "that name already; write another one there",
+                                stride.name, p.name));
+    return true;
+  };
+  for (size_t i = 0; i < spec_.params.size(); ++i)
+    if (!strides(spec_.params[i], k_.params[i].name)) return false;
+  return strides(spec_.result, k_.result.dtype_at);
+}
+
+std::vector<Size> Checker::shape(const TensorSyntax& tensor) const {
+  std::vector<Size> out;
+  for (const DimSyntax& d : tensor.shape) {
+    const auto known = std::find_if(sizes_.begin(), sizes_.end(),
+                                    [&](const RunTimeSize& s) { return s.name == d.size.name; });
+    if (d.number > 0)
+      out.emplace_back(d.number);
+    else
+      out.emplace_back(known->nominal(), known->name);
+  }
+  return out;
 }
 
 bool Checker::params() {
@@ -56,7 +139,7 @@ bool Checker::params() {
     Param& param = spec_.params.emplace_back();
     param.name = std::string(p.name.text);
     param.dtype = p.dtype;
-    param.shape = p.shape;
+    param.shape = shape(p);
     if (!layout(p.layout, p.dtype_at, param)) return false;
   }
   return true;
@@ -74,11 +157,49 @@ bool Checker::layout(const LayoutSyntax& syntax, const Token& type, Param& out) 
   const std::string problem = layout_problem(out.layout, rank);
   if (!problem.empty())
     return fail(syntax.at, fmt::format("no order of {}: {}", shape_text(out.shape), problem));
-  return fits(out, type);
+  return strides(syntax, out) && whole_blocks(syntax, out) && fits(out, type);
+}
+
+bool Checker::strides(const LayoutSyntax& syntax, Param& out) {
+  if (syntax.strided.text.empty()) return true;
+  if (out.packed)
+    return fail(syntax.strided, "`packed` takes its data in row order; leave out `strided`");
+  if (out.shape.size() < 2)
+    return fail(syntax.strided, "`strided` needs 2 dimensions or more: a vector has no rows");
+  for (const Digit& d : out.layout.digits)
+    if (d.div != 1 || d.mod != 0)
+      return fail(syntax.strided,
+                  "`strided` needs a layout of whole axes; allowed: row, col, "
+                  "order(...) without / and %");
+  out.strided = true;
+  return true;
+}
+
+// What is known at run time only does not cut blocks, and is in no layout that the search chooses.
+bool Checker::whole_blocks(const LayoutSyntax& syntax, const Param& p) {
+  for (size_t axis = 0; axis < p.shape.size(); ++axis) {
+    const Size& s = p.shape[axis];
+    if (s.name.empty()) continue;
+    if (p.packed)
+      return fail(syntax.at, fmt::format("`packed` needs numbers for all dimensions; got `{}`; "
+                                         "write a number for it, or row or col",
+                                         s.name));
+    i64 block = 1;
+    for (const Digit& d : p.layout.digits)
+      if (d.axis == static_cast<int>(axis) && d.mod == 0) block = d.div;
+    for (const RunTimeSize& known : sizes_)
+      if (known.name == s.name && known.granule % block != 0)
+        return fail(syntax.at, fmt::format("{} has blocks of {} along `{}`, which then is a "
+                                           "multiple of that; write `{}%{}`",
+                                           p.layout.str(static_cast<int>(p.shape.size())), block,
+                                           s.name, s.name, std::lcm(known.granule, block)));
+  }
+  return true;
 }
 
 bool Checker::fits(const Param& p, const Token& at) {
-  if (saturating_product(p.layout.elements(p.shape), bytes(p.dtype)) < kMaxTensorBytes) return true;
+  if (saturating_product(p.layout.elements(extents(p.shape)), bytes(p.dtype)) < kMaxTensorBytes)
+    return true;
   const int rank = static_cast<int>(p.shape.size());
   const std::string order = p.layout.is_row(rank) ? "" : " " + p.layout.str(rank);
   return fail(at, fmt::format("{}{}{} is too large; a tensor has less than 2^46 bytes",
@@ -143,22 +264,47 @@ bool Checker::build() {
       op_->build({.args = args, .attributes = spec_.expr.attributes, .result = k_.result.dtype});
   if (!built) return fail(k_.op_at, built.error().text);
   spec_.computation = std::move(*built);
+  spec_.computation.sizes = sizes_;
   return true;
 }
 
 bool Checker::result() {
+  const Computation& c = spec_.computation;
   Operand& out = spec_.computation.operands.back();
   const TensorSyntax& given = k_.result;
-  if (!given.shape.empty() && given.shape != out.shape)
+  std::vector<Size> inferred;
+  for (const AxisMap& axis : out.axes)
+    inferred.emplace_back(c.dims[axis[0].dim].extent, c.dims[axis[0].dim].size);
+  if (!given.shape.empty() && shape(given) != inferred)
     return fail(given.dtype_at, fmt::format("the result of {} has the shape {}, not {}", op_->name,
-                                            shape_text(out.shape), shape_text(given.shape)));
+                                            shape_text(inferred), shape_text(shape(given))));
   if (given.layout.kind == LayoutSyntax::Kind::kPacked)
     return fail(given.layout.at, "the result cannot be packed; allowed: row, col, order(...)");
   spec_.result = {
-      .name = "out", .dtype = given.dtype, .shape = out.shape, .layout = {}, .packed = false};
+      .name = "out", .dtype = given.dtype, .shape = inferred, .layout = {}, .packed = false};
   if (!layout(given.layout, given.dtype_at, spec_.result)) return false;
   out.layout = spec_.result.layout;
-  return true;
+  out.strided = spec_.result.strided;
+  return sums(given);
+}
+
+// Sums over a size that is known at run time only are gathered in the result, part by part.
+bool Checker::sums(const TensorSyntax& given) {
+  const Computation& c = spec_.computation;
+  int run_time = 0;
+  for (size_t d = 0; d < c.dims.size(); ++d) {
+    const RunTimeSize* s = run_time_size(c, static_cast<int>(d));
+    run_time += s != nullptr;
+    if (s && c.dims[d].reduction && given.dtype != c.compute)
+      return fail(given.dtype_at,
+                  fmt::format("a sum over `{}`, known at run time only, is gathered in the result: "
+                              "write {}, not {}",
+                              s->name, name(c.compute), name(given.dtype)));
+  }
+  if (run_time <= kMaxRunTimeDims) return true;
+  return fail(k_.op_at, fmt::format("{} has {} dimensions here that are known at run time only; at "
+                                    "most {} are supported: write numbers for the others",
+                                    op_->name, run_time, kMaxRunTimeDims));
 }
 
 // Packing ahead of time pays where elements are used more than once, next to another operand. One
@@ -186,6 +332,7 @@ bool Checker::finish() {
   // Both operands may be one parameter; an operand's name stands for one operand.
   if (c.inputs() == 2 && c.operands[0].name == c.operands[1].name) c.operands[1].name += "2";
   c = collapse(std::move(c));
+  set_strides(c);
   if (c.dims.size() > kMaxDims)
     return fail(k_.op_at, fmt::format("{} needs {} loops here; at most {} are supported", op_->name,
                                       c.dims.size(), kMaxDims));

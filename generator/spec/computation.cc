@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/sizes.h"
+
 namespace morello {
 
 bool touches(const Operand& o, int d) {
@@ -9,6 +11,66 @@ bool touches(const Operand& o, int d) {
     for (const AxisTerm& term : axis)
       if (term.dim == d) return true;
   return false;
+}
+
+i64 RunTimeSize::nominal() const {
+  // Large enough that starting a kernel does not count, and for most caches to matter.
+  constexpr i64 kOrdinary = 1024;
+  if (typical > 0) return typical;
+  return bound > 0 ? bound : ceil_div(kOrdinary, granule) * granule;
+}
+
+const RunTimeSize* run_time_size(const Computation& c, int dim) {
+  for (const RunTimeSize& s : c.sizes)
+    if (s.name == c.dims[dim].size) return &s;
+  return nullptr;
+}
+
+Computation with_extents(const Computation& c, const std::vector<i64>& extents) {
+  Computation part = c;
+  for (size_t d = 0; d < extents.size(); ++d) part.dims[d].extent = extents[d];
+  for (Operand& o : part.operands)
+    for (size_t axis = 0; axis < o.shape.size(); ++axis) {
+      i64 last = 0;
+      for (const AxisTerm& t : o.axes[axis]) last += t.coefficient * (extents[t.dim] - 1);
+      o.shape[axis] = last + 1;
+    }
+  return part;
+}
+
+// Rows that begin at an odd number of lines from one another, at least one line apart: so they lie
+// in all sets of a cache, as those of a caller who cares do, and no two are taken for one piece of
+// memory.
+static i64 assumed_stride(i64 elements, Dtype t) {
+  constexpr i64 kLine = 64;
+  const i64 lines = ceil_div(elements * bytes(t), kLine) + 1;
+  return (lines + 1 - lines % 2) * kLine / bytes(t);
+}
+
+static bool grows_at_run_time(const Computation& c, const Operand& o, const Digit& d) {
+  if (d.mod != 0) return false;
+  return std::any_of(o.axes[d.axis].begin(), o.axes[d.axis].end(),
+                     [&](const AxisTerm& t) { return run_time_size(c, t.dim) != nullptr; });
+}
+
+void set_strides(Computation& c) {
+  for (Operand& o : c.operands) {
+    if (o.packed) continue;
+    const std::vector<Digit>& digits = o.layout.digits;
+    std::vector<Stride> strides(digits.size());
+    Stride next;
+    bool any = false;
+    for (size_t i = digits.size(); i-- > 0;) {
+      const bool innermost = i + 1 == digits.size();
+      if (o.strided && !innermost) next.run_time = true;
+      if (next.run_time) next.elements = assumed_stride(next.elements, o.dtype);
+      any |= next.run_time;
+      strides[i] = next;
+      next.elements *= o.layout.extent(digits[i], o.shape);
+      next.run_time |= grows_at_run_time(c, o, digits[i]);
+    }
+    o.strides = any ? strides : std::vector<Stride>();
+  }
 }
 
 static std::string str(const AxisMap& axis, const Computation& c) {
@@ -28,6 +90,7 @@ static std::string str(const Operand& o, const Computation& c) {
   const int rank = static_cast<int>(o.shape.size());
   if (o.packed) return out + " packed";
   if (!o.layout.is_row(rank)) out += " " + o.layout.str(rank);
+  if (o.strided) out += " strided";
   return out;
 }
 
@@ -61,7 +124,7 @@ std::string str(const Computation& c) {
     inputs += (i > 0 ? ", " : "") + c.operands[i].name + ": " + str(c.operands[i], c);
   for (const Dim& d : c.dims) {
     if (d.reduction) reduced += " " + d.name;
-    extents += fmt::format(" {}={}", d.name, d.extent);
+    extents += fmt::format(" {}={}{}{}", d.name, d.size, d.size.empty() ? "" : "~", d.extent);
   }
   std::string out = "(" + inputs + ") -> " + str(c.output(), c) + ": " + str(c.body);
   if (c.combine == Combine::kSum) out += ", sum over" + reduced;

@@ -19,10 +19,22 @@ namespace morello {
 inline constexpr int kMaxDims = 6;
 inline constexpr int kMaxOperands = 3;
 
+// A size that is known at run time only: a multiple of `granule`, one granule at least.
+struct RunTimeSize {
+  std::string name;
+  i64 granule = 1;
+  i64 bound = 0;    // none is larger; 0: there is no bound
+  i64 typical = 0;  // what the user expects; 0: nothing was said
+  // The size that programs are chosen for.
+  i64 nominal() const;
+  bool operator==(const RunTimeSize&) const = default;
+};
+
 struct Dim {
   std::string name;
-  i64 extent = 1;
+  i64 extent = 1;  // nominal where the size is known at run time only
   bool reduction = false;
+  std::string size = {};  // of Computation::sizes; empty: the extent is the size
   bool operator==(const Dim&) const = default;
 };
 
@@ -34,6 +46,14 @@ struct AxisTerm {
 };
 using AxisMap = std::vector<AxisTerm>;
 
+// From one value of a layout's digit to the next, in elements. One that is known at run time only
+// has a value that costs assume.
+struct Stride {
+  i64 elements = 1;
+  bool run_time = false;
+  bool operator==(const Stride&) const = default;
+};
+
 struct Operand {
   std::string name;
   Dtype dtype = Dtype::f32;
@@ -41,6 +61,9 @@ struct Operand {
   std::vector<AxisMap> axes;  // one per axis of shape
   Layout layout;              // row, col or explicit; meaningless when packed
   bool packed = false;        // the search chooses the layout; given to the packer in row order
+  bool strided = false;       // the user says at run time how far apart outer digits lie
+  // One per digit of the layout; empty: digits lie as close as the shape allows.
+  std::vector<Stride> strides = {};
   bool operator==(const Operand&) const = default;
 };
 
@@ -55,12 +78,21 @@ struct Computation {
   std::vector<Operand> operands;  // inputs, then the output
   Body body;
   Combine combine = Combine::kNone;
-  Dtype compute = Dtype::f32;  // type of the body and of the accumulation: f32 or i32
+  Dtype compute = Dtype::f32;           // type of the body and of the accumulation: f32 or i32
+  std::vector<RunTimeSize> sizes = {};  // in the order of their first mention
 
   int inputs() const { return static_cast<int>(operands.size()) - 1; }
   const Operand& output() const { return operands.back(); }
   bool operator==(const Computation&) const = default;
 };
+
+// The size of a dim that is known at run time only; null: it is a number.
+const RunTimeSize* run_time_size(const Computation& c, int dim);
+// The same computation with other extents: parts of dims of run-time size. What lies at strides
+// that such a size decides keeps them.
+Computation with_extents(const Computation& c, const std::vector<i64>& extents);
+// Fills in Operand::strides where some stride is known at run time only.
+void set_strides(Computation& c);
 
 // Whether operand o's access map mentions dim d.
 bool touches(const Operand& o, int d);

@@ -65,10 +65,11 @@ class Parser {
   bool params(std::vector<TensorSyntax>& out);
   bool param(TensorSyntax& out);
   bool dtype(TensorSyntax& out);
-  bool shape(std::vector<i64>& out);
-  bool dim(i64& out);
+  bool shape(std::vector<DimSyntax>& out);
+  bool dim(DimSyntax& out);
   bool number(i64 least, std::string_view what, i64& out);
   bool layout(LayoutSyntax& out);
+  bool order_of_elements(LayoutSyntax& out);
   bool order(std::vector<Digit>& out);
   bool digit(Digit& out);
   bool expr(KernelSyntax& out);
@@ -151,7 +152,7 @@ bool Parser::dtype(TensorSyntax& out) {
                                   suggestion(peek().text, names)));
 }
 
-bool Parser::shape(std::vector<i64>& out) {
+bool Parser::shape(std::vector<DimSyntax>& out) {
   const Token open = take();
   do {
     if (out.size() == kMaxDims)
@@ -161,12 +162,21 @@ bool Parser::shape(std::vector<i64>& out) {
   return expect(']', "`,` or `]` after a dimension");
 }
 
-bool Parser::dim(i64& out) {
-  if (is_name())
-    return fail(peek(), fmt::format("run-time dimensions are not supported yet; write a number "
-                                    "instead of `{}`",
-                                    peek().text));
-  return number(1, "a dimension", out);
+bool Parser::dim(DimSyntax& out) {
+  out.at = peek();
+  if (is_number() || is('-')) return number(1, "a dimension", out.number);
+  if (!is_name()) return expected("a dimension (a number or a name)");
+  if (!declared_name("dimension", out.at)) return false;
+  RunTimeSize& size = out.size;
+  size.name = out.at.text;
+  const auto word = [&](std::string_view w) { return is_name() && peek().text == w; };
+  out.said = is('%') || is_name();
+  if (take_if('%') && !number(1, "a granule", size.granule)) return false;
+  if (word("to") && (take(), !number(1, "a bound", size.bound))) return false;
+  if (word("near") && (take(), !number(1, "a typical size", size.typical))) return false;
+  return !is_name() || expected(fmt::format("`,` or `]` after `{}`, or what is known of it: "
+                                            "`%16`, `to 64`, `near 4096`, in this order",
+                                            size.name));
 }
 
 // A whole number from `least` to kMaxExtent; `what` it is, with its article.
@@ -187,15 +197,23 @@ bool Parser::number(i64 least, std::string_view what, i64& out) {
 
 bool Parser::layout(LayoutSyntax& out) {
   if (!is_name() || is(':', 1)) return true;  // a comma is missing, as the caller will say
+  out.at = peek();
+  if (peek().text != "strided" && !order_of_elements(out)) return false;
+  if (is_name() && peek().text == "strided") out.strided = take();
+  return true;
+}
+
+bool Parser::order_of_elements(LayoutSyntax& out) {
   using Kind = LayoutSyntax::Kind;
-  out.at = take();
+  take();
   const std::string_view word = out.at.text;
   if (word == "row") return out.kind = Kind::kRow, true;
   if (word == "col") return out.kind = Kind::kCol, true;
   if (word == "packed") return out.kind = Kind::kPacked, true;
   if (word == "order") return out.kind = Kind::kOrder, order(out.digits);
-  return fail(out.at, fmt::format("unknown layout `{}`; allowed: row, col, packed, order(...){}",
-                                  word, suggestion(word, {"row", "col", "packed", "order"})));
+  return fail(out.at,
+              fmt::format("unknown layout `{}`; allowed: row, col, packed, order(...), strided{}",
+                          word, suggestion(word, {"row", "col", "packed", "order", "strided"})));
 }
 
 bool Parser::order(std::vector<Digit>& out) {

@@ -1,21 +1,70 @@
+#include <algorithm>
+
 #include "spec/kernel_spec.h"
 
 namespace morello {
 
-// "f32[2,3] col"; row is the default and is not written.
-static std::string type_text(const Param& p) {
-  std::string out = fmt::format("{}[{}]", name(p.dtype), fmt::join(p.shape, ","));
-  const int rank = static_cast<int>(p.shape.size());
-  if (p.packed) return out + " packed";
-  if (!p.layout.is_row(rank)) out += " " + p.layout.str(rank);
+std::string str(const Size& s) { return s.name.empty() ? std::to_string(s.extent) : s.name; }
+
+std::vector<i64> extents(std::span<const Size> shape) {
+  std::vector<i64> out;
+  for (const Size& s : shape) out.push_back(s.extent);
   return out;
 }
 
+std::vector<StrideArgument> stride_arguments(const Param& p) {
+  std::vector<StrideArgument> out;
+  if (!p.strided) return out;
+  const int rank = static_cast<int>(p.shape.size()), inner = p.layout.digits.back().axis;
+  for (int axis = 0; axis < rank; ++axis)
+    if (axis != inner)
+      out.push_back(
+          {rank == 2 ? p.name + "_stride" : fmt::format("{}_stride{}", p.name, axis), axis});
+  return out;
+}
+
+namespace {
+
+// Sizes are written out where they are mentioned first.
+class Printer {
+ public:
+  explicit Printer(std::vector<RunTimeSize> sizes) : sizes_(std::move(sizes)) {}
+
+  // "f32[2,3] col"; row is the default and is not written.
+  std::string type(const Param& p) {
+    std::string out;
+    for (const Size& s : p.shape) out += (out.empty() ? "" : ",") + size(s);
+    out = fmt::format("{}[{}]", name(p.dtype), out);
+    const int rank = static_cast<int>(p.shape.size());
+    if (p.packed) return out + " packed";
+    if (!p.layout.is_row(rank)) out += " " + p.layout.str(rank);
+    return p.strided ? out + " strided" : out;
+  }
+
+ private:
+  std::string size(const Size& s) {
+    std::string out = str(s);
+    const auto known = std::find_if(sizes_.begin(), sizes_.end(),
+                                    [&](const RunTimeSize& r) { return r.name == s.name; });
+    if (known == sizes_.end()) return out;
+    if (known->granule > 1) out += fmt::format("%{}", known->granule);
+    if (known->bound > 0) out += fmt::format(" to {}", known->bound);
+    if (known->typical > 0) out += fmt::format(" near {}", known->typical);
+    sizes_.erase(known);
+    return out;
+  }
+
+  std::vector<RunTimeSize> sizes_;  // not mentioned yet
+};
+
+}  // namespace
+
 std::string KernelSpec::str() const {
+  Printer printer(sizes());
   std::string out = name + "(";
   for (const Param& p : params)
-    out += (&p == &params.front() ? "" : ", ") + p.name + ": " + type_text(p);
-  out += "): " + type_text(result) + " = " + expr.op + "(";
+    out += (&p == &params.front() ? "" : ", ") + p.name + ": " + printer.type(p);
+  out += "): " + printer.type(result) + " = " + expr.op + "(";
   for (size_t i = 0; i < expr.args.size(); ++i)
     out += (i == 0 ? "" : ", ") + params[expr.args[i]].name;
   for (const Attribute& a : expr.attributes) out += fmt::format(", {}={}", a.name, a.value);

@@ -12,13 +12,22 @@ struct LayoutSyntax {
   enum class Kind { kNone, kRow, kCol, kPacked, kOrder } kind = Kind::kNone;
   std::vector<Digit> digits;  // kOrder
   Token at;
+  Token strided;  // empty text: not said
+};
+
+// A number, or `n%16 to 64 near 32`, of which a later mention may say `n` only.
+struct DimSyntax {
+  Token at;
+  i64 number = 0;     // 0: a name
+  RunTimeSize size;   // of a name
+  bool said = false;  // more than the name
 };
 
 struct TensorSyntax {
   Token name;  // the result has none
   Token dtype_at;
   Dtype dtype = Dtype::f32;
-  std::vector<i64> shape;  // empty: the result's shape was not given
+  std::vector<DimSyntax> shape;  // empty: the result's shape was not given
   LayoutSyntax layout;
 };
 

@@ -102,12 +102,13 @@ std::string encode(Dtype t, const Values& values) {
 // Row-major values scattered to where the operand's layout puts them.
 static std::string bytes_of(const Param& p, const Values& values) {
   const Layout layout = p.packed ? Layout::row(static_cast<int>(p.shape.size())) : p.layout;
-  Values placed(static_cast<size_t>(layout.elements(p.shape)), 0.0);
+  const std::vector<i64> shape = extents(p.shape);
+  Values placed(static_cast<size_t>(layout.elements(shape)), 0.0);
   std::vector<i64> index(p.shape.size(), 0);
   for (double v : values) {
-    placed[static_cast<size_t>(layout.offset(index, p.shape))] = v;
+    placed[static_cast<size_t>(layout.offset(index, shape))] = v;
     for (size_t a = index.size(); a-- > 0;) {
-      if (++index[a] < p.shape[a]) break;
+      if (++index[a] < shape[a]) break;
       index[a] = 0;
     }
   }
@@ -137,9 +138,9 @@ static Loaded loaded(const Kernel& k, size_t number) {
   Loaded out;
   for (size_t i = 0; i < k.spec->params.size(); ++i) {
     const Param& p = k.spec->params[i];
-    const i64 size =
-        (p.packed ? Layout::row(static_cast<int>(p.shape.size())) : p.layout).elements(p.shape) *
-        bytes(p.dtype);
+    const i64 size = (p.packed ? Layout::row(static_cast<int>(p.shape.size())) : p.layout)
+                         .elements(extents(p.shape)) *
+                     bytes(p.dtype);
     out.load += fmt::format("Guarded x{0}({1}, at_end);\nx{0}.load(dir + \"/{2}_{0}.bin\");\n", i,
                             size, number);
     if (p.packed) {
@@ -173,13 +174,13 @@ static std::string driver_of(const Kernel& k, size_t number, const std::string& 
         "Guarded y({2}, at_end);\n{3}"
         "kernels::{1}({4});\ny.check(\"{1}\");\nwork.check(\"{1}: workspace\");\n"
         "y.save(dir + \"/{5}_{0}\" + (at_end ? \"_end\" : \"_begin\"));\n",
-        isa, name, r.layout.elements(r.shape) * bytes(r.dtype), l.pack, l.args, number);
+        isa, name, r.layout.elements(extents(r.shape)) * bytes(r.dtype), l.pack, l.args, number);
     if (k.code.threads > 1)
       out += fmt::format(
           "Guarded z({0}, at_end);\nint context = 0;\nconst ::morello::Parallel pool = "
           "{{run_on_threads, &context}};\nkernels::{1}({2}, pool);\nz.check(\"{1}\");\n"
           "if (std::memcmp(y.as<void>(), z.as<void>(), {0}) != 0) return 5;\n",
-          r.layout.elements(r.shape) * bytes(r.dtype), name,
+          r.layout.elements(extents(r.shape)) * bytes(r.dtype), name,
           std::string(l.args).replace(l.args.find("y.as"), 1, "z"));
     out += "}\n";
   }

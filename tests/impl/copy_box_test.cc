@@ -12,7 +12,7 @@ void each_place(const Box& box, size_t digit, i64 packed, i64 other, auto visit)
   if (digit == box.digits.size()) return visit(packed, other);
   const BoxDigit& d = box.digits[digit];
   for (i64 i = 0; i < d.count; ++i)
-    each_place(box, digit + 1, packed + i * d.packed, other + i * d.other, visit);
+    each_place(box, digit + 1, packed + i * d.packed.fixed(), other + i * d.other.fixed(), visit);
 }
 
 // What is at every place of the packed buffer: where it is on the other side, or padding.
@@ -40,9 +40,9 @@ TEST_CASE("boxes: every element and all padding, once") {
           there = value;
         };
         for (const Box& b : element_boxes(packed, other, tile))
-          each_place(b, 0, b.packed, b.other, put);
+          each_place(b, 0, b.packed.fixed(), b.other.fixed(), put);
         for (const Box& b : padding_boxes(packed, tile))
-          each_place(b, 0, b.packed, 0, [&](i64 place, i64) { put(place, kPadding); });
+          each_place(b, 0, b.packed.fixed(), 0, [&](i64 place, i64) { put(place, kPadding); });
         CHECK(once);
         CHECK(got == want);
       }

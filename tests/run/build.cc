@@ -6,7 +6,11 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+
+#include "codegen/arguments.h"
+#include "spec/sizes.h"
 
 namespace morello::run {
 namespace {
@@ -26,19 +30,74 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// An initializer of a run::Tensor.
-std::string tensor_text(const Param& p) {
+// What a kernel is called with beside its tensors, by the names of its arguments.
+using Arguments = std::map<std::string, i64>;
+
+// An initializer of a run::Tensor; chooses the strides of one that is strided.
+std::string tensor_text(const Param& p, Arguments& arguments, Random& random) {
   const int rank = static_cast<int>(p.shape.size());
   const Layout layout = p.packed ? Layout::row(rank) : p.layout;
+  std::vector<i64> shape;
+  for (const Size& s : p.shape) shape.push_back(s.name.empty() ? s.extent : arguments.at(s.name));
   std::vector<std::string> digits;
+  std::vector<i64> strides(layout.digits.size(), 0);
+  i64 stride = 1;
+  for (size_t d = strides.size(); d-- > 0;) {
+    if (p.strided) {
+      if (d + 1 < strides.size()) stride += pick(random, 0, 2) * pick(random, 1, 20);
+      strides[d] = stride;
+      for (const StrideArgument& a : stride_arguments(p))
+        if (a.axis == layout.digits[d].axis) arguments[a.name] = stride;
+    }
+    stride *= layout.extent(layout.digits[d], shape);
+  }
   for (const Digit& d : layout.digits)
     digits.push_back(fmt::format("{{{}, {}, {}}}", d.axis, d.div, d.mod));
-  return fmt::format("{{Type::{}, {}, {}, {{{}}}, {}, {{{}}}}}", name(p.dtype), p.packed, rank,
-                     fmt::join(p.shape, ", "), digits.size(), fmt::join(digits, ", "));
+  return fmt::format("{{Type::{}, {}, {}, {{{}}}, {}, {{{}}}, {{{}}}}}", name(p.dtype), p.packed,
+                     rank, fmt::join(shape, ", "), digits.size(), fmt::join(digits, ", "),
+                     fmt::join(strides, ", "));
+}
+
+// Sizes to run a kernel with: one granule, an odd number of them, the bound or what is typical,
+// more than the largest piece, anything; as large as the reference can do.
+std::vector<Arguments> sizes_to_run(const KernelSpec& s, Random& random) {
+  constexpr int kCases = 6;
+  constexpr i64 kMostWork = 2'000'000;
+  if (s.sizes().empty()) return {Arguments()};
+  std::vector<Arguments> out(kCases);
+  for (int i = 0; i < kCases; ++i) {
+    for (const RunTimeSize& size : s.sizes()) {
+      const i64 nominal = size.nominal() / size.granule, way = pick(random, i == 0 ? 0 : 1, i);
+      i64 granules = way == 0   ? 1
+                     : way == 1 ? 3
+                     : way == 2 ? nominal
+                     : way == 3 ? 2 * nominal + 1
+                                : pick(random, 1, 3 * nominal);
+      if (size.bound > 0) granules = std::min(granules, size.bound / size.granule);
+      out[i][size.name] = granules * size.granule;
+    }
+    const auto work = [&] {
+      double points = 1;
+      for (const Dim& d : s.computation.dims)
+        points *= static_cast<double>(d.size.empty() ? d.extent : out[i].at(d.size));
+      return points;
+    };
+    for (bool smaller = true; smaller && work() > kMostWork;) {
+      smaller = false;
+      for (const RunTimeSize& size : s.sizes())
+        if (i64& value = out[i][size.name]; value > size.granule) {
+          value -= ceil_div(value / size.granule, 4) * size.granule;
+          value = std::max(value, size.granule);
+          smaller = true;
+        }
+    }
+  }
+  return out;
 }
 
 // An initializer of a run::Variant; `isa` empty: the function that chooses.
-std::string variant_text(const KernelCode& k, std::string_view isa, bool workspace) {
+std::string variant_text(const KernelCode& k, std::string_view isa, bool workspace,
+                         const Arguments& arguments) {
   const std::string suffix = isa.empty() ? "" : fmt::format("_{}", isa);
   std::string args, packs;
   for (size_t i = 0; i < k.spec->params.size(); ++i) {
@@ -53,6 +112,8 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
   }
   if (k.spec->params.size() == 1) packs += "nullptr";
   args += fmt::format("static_cast<{}*>(c.output)", c_type(k.spec->result.dtype));
+  for (const std::string& name : run_time_arguments(*k.spec))
+    args += fmt::format(", {}", arguments.at(name));
   if (workspace) args += ", c.workspace";
   if (k.threads > 1) args += ", c.pool";
   return fmt::format("{{{}, [](const Call& c) {{ {}::{}{}({}); }}, {{{}}}}}",
@@ -61,26 +122,29 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
 }
 
 // An initializer of a run::Subject.
-std::string subject_text(const KernelCode& k, bool workspace) {
+std::string subject_text(const KernelCode& k, bool workspace, Arguments arguments, Random& random) {
   const KernelSpec& s = *k.spec;
   const std::string info = fmt::format("{}::{}_info", kSpace, k.name);
   const i64 axis = s.expr.attributes.empty() ? 0 : s.expr.attributes[0].value;
-  std::string params, packed, variants = "\n   " + variant_text(k, "", workspace);
+  std::string params, packed, label = k.name;
   for (const Param& p : s.params) {
-    params += tensor_text(p) + ", ";
+    params += tensor_text(p, arguments, random) + ", ";
     packed += p.packed ? fmt::format("{}::packed_{}_bytes, ", info, p.name) : "0, ";
   }
   if (s.params.size() == 1) {
     params += "{}";
     packed += "0";
   }
+  const std::string result = tensor_text(s.result, arguments, random);
+  for (const auto& [name, value] : arguments) label += fmt::format(" {}={}", name, value);
+  std::string variants = "\n   " + variant_text(k, "", workspace, arguments);
   for (const morello::Variant& v : k.variants)
-    variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace);
+    variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace, arguments);
   return fmt::format(
       "  {{\"{}\", Op::{}, {}, {}, {{{}, {}}}, {},\n   {{{}}}, {},\n   {{{}}}, "
       "{}::workspace_bytes, {}, {}::{}_selected, {}, {{{}}}}},\n",
-      k.name, s.expr.op, axis, s.expr.args.size(), s.expr.args[0], s.expr.args.back(),
-      s.params.size(), params, tensor_text(s.result), packed, info, k.threads > 1, kSpace, k.name,
+      label, s.expr.op, axis, s.expr.args.size(), s.expr.args[0], s.expr.args.back(),
+      s.params.size(), params, result, packed, info, k.threads > 1, kSpace, k.name,
       k.variants.size() + 1, variants);
 }
 
@@ -139,8 +203,10 @@ std::string Batch::search(Kernel& k) {
     if (const StopReason* why = std::get_if<StopReason>(&found))
       return *why == StopReason::kBudget ? std::string(kTooLong) : "no implementation for " + isa;
     const Optimum& best = std::get<Optimum>(found);
-    k.code.variants.push_back({best.problem, best.impl, std::llround(best.cost.as_cycles())});
-    const std::string why = verify(best.problem, best.problem.root(), *best.impl);
+    k.code.variants.push_back(
+        {best.problem, best.impl, std::llround(best.cost.as_cycles()), best.patchwork});
+    const std::string why = best.patchwork ? verify(*best.patchwork, k.spec.computation)
+                                           : verify(best.problem, best.problem.root(), *best.impl);
     if (!why.empty()) return why;
   }
   return "";
@@ -150,8 +216,9 @@ std::string Batch::describe(const Kernel& k) const {
   std::string out = fmt::format("  {} threads={} isa={} machine={}\n", k.drawn.spec,
                                 k.drawn.threads, k.drawn.isas, k.machine->name);
   for (const morello::Variant& v : k.code.variants)
-    out += fmt::format("  {}\n{}", v.problem.family.str(k.spec.computation),
-                       print(v.problem, *v.impl));
+    out += fmt::format(
+        "  {}\n{}", v.problem.family.str(k.spec.computation),
+        v.patchwork ? print(*v.patchwork, k.spec.computation) : print(v.problem, *v.impl));
   return out;
 }
 
@@ -182,11 +249,17 @@ Batch::Sources Batch::emit() const {
 std::string Batch::check(const Toolchain& toolchain, const std::string& arguments) {
   const Sources sources = emit();
   std::string includes, subjects;
+  int count = 0;
   for (const std::string& h : sources.headers) includes += fmt::format("#include \"{}\"\n", h);
   for (size_t i = 0; i < kernels_.size(); ++i) {
     const std::string header =
         read_text(fmt::format("{}/{}", directory_, sources.headers[i / kKernelsInHeader]));
-    subjects += subject_text(kernels_[i].code, takes_workspace(header, kernels_[i].code.name));
+    const KernelCode& code = kernels_[i].code;
+    Random random(i + 1);
+    for (const Arguments& sizes : sizes_to_run(*code.spec, random)) {
+      subjects += subject_text(code, takes_workspace(header, code.name), sizes, random);
+      ++count;
+    }
   }
   const std::string program = fmt::format("{}/program_{}", directory_, programs_++);
   // Each header twice: guards.
@@ -196,7 +269,7 @@ std::string Batch::check(const Toolchain& toolchain, const std::string& argument
                          "static const Subject kSubjects[] = {{\n{1}}};\n"
                          "int main(int argc, char** argv) {{\n"
                          "  return run_subjects(kSubjects, {2}, argc, argv);\n}}\n",
-                         includes, subjects, kernels_.size()));
+                         includes, subjects, count));
   const std::string compile = fmt::format(
       "{} -std=c++17 {} -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I{} {} {}.cc {} {} "
       "-o {} -pthread > {}.log 2>&1",
@@ -212,7 +285,8 @@ std::string Batch::check(const Toolchain& toolchain, const std::string& argument
   const std::string printed = read_text(program + ".out");
   std::string out = fmt::format("{} {}: {}\n{}", toolchain.compiler, toolchain.flags, run, printed);
   for (const Kernel& k : kernels_)
-    if (printed.find("FAIL " + k.code.name + "\n") != std::string::npos) out += describe(k);
+    for (const char end : {'\n', ' '})
+      if (printed.find("FAIL " + k.code.name + end) != std::string::npos) out += describe(k);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "run/draw.h"
 
 #include <algorithm>
+#include <map>
 
 #include "target/isa.h"
 
@@ -17,12 +18,13 @@ class Artist {
     const i64 kind = pick(random_, 0, 99);
     for (;;) {
       work_ = 1;
+      sizes_.clear();
       names_ = {"a", "b", "x", "w", "i", "base", "packed", "body", "data", "run", "m0", "acc"};
       const std::string text = kind < 70   ? matmul()
                                : kind < 80 ? binary()
                                : kind < 90 ? convert()
                                            : reduce_sum();
-      if (work_ <= kMostWork) return text;
+      if (work_ <= kMostWork && (sizes_.empty() || parse_spec("f" + text))) return text;
     }
   }
 
@@ -72,8 +74,7 @@ class Artist {
     return one;
   }
 
-  std::string layout(size_t rank, bool may_pack) {
-    if (may_pack && one_in(3)) return " packed";
+  std::string order(size_t rank) {
     if (rank >= 2 && one_in(3)) return " col";
     // A block of padding in every axis would be most of the tensor.
     return one_in(5) && rank <= 3
@@ -81,8 +82,32 @@ class Artist {
                : "";
   }
 
+  // One extent in a few is known at run time only, wherever it occurs. What is refused (packed,
+  // some sums, blocks) is drawn again.
+  std::string size_text(i64 extent) {
+    const auto known = sizes_.find(extent);
+    if (known != sizes_.end()) return known->second;
+    if (!run_time_ || !one_in(3)) return sizes_[extent] = std::to_string(extent);
+    const std::string name = fmt::format("n{}", sizes_.size());
+    sizes_[extent] = name;
+    const i64 granule = any<i64>({1, 1, 1, 2, 3, 4, 8, 16}),
+              most = pick(random_, 1, 40 / granule + 1);
+    std::string text = granule == 1 ? name : fmt::format("{}%{}", name, granule);
+    if (one_in(3)) return text + fmt::format(" to {}", granule * pick(random_, 1, 20));
+    return text + fmt::format(" near {}", granule * most);
+  }
+
+  std::string layout(size_t rank) {
+    const std::string text = order(rank);
+    const bool apart = text.empty() || text == " col";
+    return apart && rank > 1 && one_in(4) ? text + " strided" : text;
+  }
+
   std::string tensor(const std::string& dtype, const std::vector<i64>& s, bool may_pack = false) {
-    return fmt::format("{}[{}]{}", dtype, fmt::join(s, ","), layout(s.size(), may_pack));
+    std::string shape;
+    for (const i64 extent : s) shape += (shape.empty() ? "" : ",") + size_text(extent);
+    return fmt::format("{}[{}]{}", dtype, shape,
+                       may_pack && one_in(3) ? " packed" : layout(s.size()));
   }
 
   std::string matmul() {
@@ -108,7 +133,7 @@ class Artist {
                        tensor(any(integers ? bytes : wide),
                               with(mnk[2], mnk[1], left ? some : batch.size()), true),
                        any(integers ? std::vector<std::string>{"i32", "i16"} : wide),
-                       layout(batch.size() + 2, false), a, b);
+                       layout(batch.size() + 2), a, b);
   }
 
   std::string binary() {
@@ -117,7 +142,7 @@ class Artist {
     const std::string a = name(), b = one_in(5) ? a : name();
     const std::string more = a == b ? "" : fmt::format(", {}: {}", b, tensor(dtype, s));
     return fmt::format("({}: {}{}): {}{} = {}({}, {})", a, tensor(dtype, s), more,
-                       any<std::string>({dtype, "f32"}), layout(s.size(), false),
+                       any<std::string>({dtype, "f32"}), layout(s.size()),
                        any<std::string>({"add", "mul"}), a, b);
   }
 
@@ -131,7 +156,7 @@ class Artist {
                       : any<std::string>({"i32", "i16", "u8", "i8"}),
                s),
         floats ? any<std::string>({"f32", "bf16", "f16"}) : any<std::string>({"f32", "i32", "i16"}),
-        layout(s.size(), false), a);
+        layout(s.size()), a);
   }
 
   std::string reduce_sum() {
@@ -143,12 +168,14 @@ class Artist {
                        tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
                                      : any<std::string>({"i32", "i16", "u8", "i8"}),
                               s),
-                       floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank, false), a,
+                       floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank), a,
                        pick(random_, 0, static_cast<i64>(s.size()) - 1));
   }
 
   Random& random_;
   i64 work_ = 1;
+  const bool run_time_ = one_in(3);
+  std::map<i64, std::string> sizes_;  // what is written for an extent
   std::vector<std::string> names_;
 };
 

@@ -26,6 +26,24 @@ constexpr Shape kQuick[] = {
     {"odd_bf16(a: bf16[3,5], b: bf16[5,7] packed): bf16 = matmul(a, b)", 1},
 };
 
+// Sizes and strides that are known at run time only; build.cc says which ones they are run with.
+constexpr Shape kRunTime[] = {
+    {"rows(a: bf16[1,96], b: bf16[96,n%16 near 128] col strided): f32 = matmul(a, b)", 1},
+    {"rows_2(a: bf16[1,96], b: bf16[96,n%16 near 640] col strided): bf16 = matmul(a, b)", 2},
+    {"rows_4(a: bf16[1,300], b: bf16[300,n near 400] col): f32 = matmul(a, b)", 4},
+    {"batch(x: bf16[m to 8,64], w: bf16[64,80] packed): f32 = matmul(x, w)", 1},
+    {"batch_2(x: f32[m to 5,64], w: f32[64,80] packed): f32 = matmul(x, w)", 2},
+    {"long_batch(x: f32[m near 40,64], w: f32[64,48] packed): bf16 = matmul(x, w)", 2},
+    {"all_sizes(a: f32[m near 24,k near 32], b: f32[k,n near 32]): f32 = matmul(a, b)", 2},
+    {"sums(a: f32[5,k%4 near 64], b: f32[k,24] strided): f32 strided = matmul(a, b)", 1},
+    {"bytes(a: u8[3,k near 64], b: i8[k,n%4 near 40]): i32 = matmul(a, b)", 4},
+    {"squares(a: f32[n near 16,n] strided): f32 col = matmul(a, a)", 1},
+    {"halves(x: f16[n near 64,7] strided): bf16 col = convert(x)", 1},
+    {"blocks(x: f32[n%8 near 32,m near 5] order(0/8, 1, 0%8)): f32 = x * x", 2},
+    {"sums_2(x: bf16[k near 65,n near 33]): f32 = reduce_sum(x, axis=0)", 2},
+    {"widened(x: i16[b,n,9] order(1, 0, 2) strided): i32 = convert(x)", 2},
+};
+
 constexpr Shape kLarge[] = {
     {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
     {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
@@ -61,6 +79,13 @@ Batch found(std::span<const Shape> shapes, const std::string& directory, const M
 TEST_CASE("small shapes") {
   const Machine machine = *load_machine("x86-64-v3");
   Batch batch = found(kQuick, MORELLO_RUN_DIRECTORY "/small", machine);
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+TEST_CASE("sizes and strides known at run time only") {
+  const Machine machine = *load_machine("x86-64-v3");
+  Batch batch = found(kRunTime, MORELLO_RUN_DIRECTORY "/run_time", machine);
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }

@@ -19,8 +19,6 @@
 namespace morello::run {
 namespace {
 
-constexpr unsigned char kUntouched = 0xff;  // NaN in every float type
-
 // What is being done, for the handler of faults.
 char phase[256] = "";
 
@@ -106,6 +104,7 @@ class Check {
       inputs_.push_back(placed(t, row_major));
       Tensor dense = t;
       dense.digits = t.rank;
+      std::memset(dense.stride, 0, sizeof dense.stride);
       for (int a = 0; a < t.rank; ++a) dense.order[a] = {a, 1, 0};
       values.push_back(read(dense, row_major.data()));
     }
@@ -180,6 +179,7 @@ class Check {
     out = result.copy();
     for (const auto& b : buffers)
       if (!b->kept()) return "wrote beside a buffer";
+    if (!gaps_kept(s_.result, out.data())) return "wrote between rows";
     const char* isa = v.isa != nullptr ? v.isa : s_.selected();
     const bool flushes = std::strcmp(isa, "avx512_bf16") == 0;
     return difference(s_, expected_, read(s_.result, out.data()), flushes);

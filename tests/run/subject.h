@@ -34,6 +34,8 @@ struct Tensor {
   i64 shape[kMaxRank];
   int digits;
   Digit order[kMaxDigits];
+  // Of every digit, in elements; all 0: digits lie as close as the shape allows.
+  i64 stride[kMaxDigits];
 };
 
 struct Call {

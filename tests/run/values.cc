@@ -221,8 +221,14 @@ i64 elements(const Tensor& t) {
   return count;
 }
 
+bool is_strided(const Tensor& t) { return t.stride[0] != 0; }
+
 i64 buffer_elements(const Tensor& t) {
   i64 count = 1;
+  if (is_strided(t)) {
+    for (int d = 0; d < t.digits; ++d) count += (extent(t, t.order[d]) - 1) * t.stride[d];
+    return count;
+  }
   for (int d = 0; d < t.digits; ++d) count *= extent(t, t.order[d]);
   return count;
 }
@@ -233,14 +239,14 @@ i64 offset(const Tensor& t, const i64* index) {
     const Digit& d = t.order[i];
     i64 digit = index[d.axis] / d.div;
     if (d.mod != 0) digit %= d.mod;
-    at = at * extent(t, d) + digit;
+    at = is_strided(t) ? at + digit * t.stride[i] : at * extent(t, d) + digit;
   }
   return at;
 }
 
 Bytes placed(const Tensor& t, const Bytes& row_major) {
   const auto size = static_cast<std::size_t>(bytes_of(t.type));
-  Bytes out(static_cast<std::size_t>(buffer_elements(t)) * size);
+  Bytes out(static_cast<std::size_t>(buffer_elements(t)) * size, is_strided(t) ? kUntouched : 0);
   for_each_index(t, [&](i64 i, i64 at) {
     std::memcpy(&out[static_cast<std::size_t>(at) * size],
                 &row_major[static_cast<std::size_t>(i) * size], size);
@@ -255,6 +261,16 @@ Values read(const Tensor& t, const unsigned char* data) {
     out[static_cast<std::size_t>(i)] = decode(t.type, data + at * size);
   });
   return out;
+}
+
+bool gaps_kept(const Tensor& t, const unsigned char* data) {
+  if (!is_strided(t)) return true;
+  const auto size = static_cast<std::size_t>(bytes_of(t.type));
+  Bytes rest(data, data + static_cast<std::size_t>(buffer_elements(t)) * size);
+  for_each_index(t, [&](i64, i64 at) {
+    std::memset(&rest[static_cast<std::size_t>(at) * size], kUntouched, size);
+  });
+  return std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return c == kUntouched; });
 }
 
 }  // namespace morello::run

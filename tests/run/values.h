@@ -51,10 +51,16 @@ Bytes make_values(Type t, i64 count, Kind kind, i64 rare, Numbers& numbers);
 // Where the element with these indices lies; the buffer's number of elements.
 i64 offset(const Tensor& t, const i64* index);
 i64 buffer_elements(const Tensor& t);
+bool is_strided(const Tensor& t);
 i64 elements(const Tensor& t);
 
-// Row-major elements scattered into the tensor's own order (padding: zero) and back as values.
+// Row-major elements scattered into the tensor's own order (padding: zero; between rows that lie
+// apart: bytes that no kernel may touch) and back as values.
 Bytes placed(const Tensor& t, const Bytes& row_major);
 Values read(const Tensor& t, const unsigned char* data);
+// Whether what lies between rows is as it was.
+bool gaps_kept(const Tensor& t, const unsigned char* data);
+
+constexpr unsigned char kUntouched = 0xff;  // NaN in every float type
 
 }  // namespace morello::run

@@ -139,9 +139,9 @@ TEST_CASE("random specs: every index is inside its tensor, and evaluate follows 
       // Collapsing keeps the sequence of values, so the sizes are those of the parameters.
       i64 n = 1, user = 1;
       for (const i64 extent : c.operands[static_cast<size_t>(i)].shape) n *= extent;
-      for (const i64 extent :
+      for (const Size& size :
            spec->params[static_cast<size_t>(spec->expr.args[static_cast<size_t>(i)])].shape)
-        user *= extent;
+        user *= size.extent;
       REQUIRE(n == user);
       inputs.push_back(random_values(random, n, 0, 9));
     }
@@ -163,17 +163,18 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
       if (user.packed) continue;
       CAPTURE(spec->str());
       const Operand& operand = c.operands[o];
-      REQUIRE(user.layout.elements(user.shape) == operand.layout.elements(operand.shape));
-      const auto offset_of = [](const Layout& layout, const std::vector<i64>& shape, i64 element) {
-        std::vector<i64> index(shape.size());
-        for (size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
-          index[axis] = element % shape[axis];
-        return layout.offset(index, shape);
+      const std::vector<i64> shape = extents(user.shape);
+      REQUIRE(user.layout.elements(shape) == operand.layout.elements(operand.shape));
+      const auto offset_of = [](const Layout& layout, const std::vector<i64>& of, i64 element) {
+        std::vector<i64> index(of.size());
+        for (size_t axis = of.size(); axis-- > 0; element /= of[axis])
+          index[axis] = element % of[axis];
+        return layout.offset(index, of);
       };
       i64 n = 1;
-      for (const i64 extent : user.shape) n *= extent;
+      for (const i64 extent : shape) n *= extent;
       for (i64 element = 0; element < n; ++element)
-        REQUIRE(offset_of(user.layout, user.shape, element) ==
+        REQUIRE(offset_of(user.layout, shape, element) ==
                 offset_of(operand.layout, operand.shape, element));
     }
   }

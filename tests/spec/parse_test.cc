@@ -90,6 +90,27 @@ constexpr Row kRows[] = {
     {"(x: u8[2147483647]): i32 = reduce_sum(x, axis=0)",
      "(x: u8[2147483647]): i32[1] = reduce_sum(x, axis=0)",
      "(x: u8[k]) -> i32[i]: in0, sum over k; i=1 k=2147483647"},
+
+    // Sizes known at run time only are written out where they come first, and are not collapsed.
+    {"(a: bf16[1,2304], b: bf16[2304 , n % 16]col strided): f32 [1,n] = matmul(a, b)",
+     "(a: bf16[1,2304], b: bf16[2304,n%16] col strided): f32[1,n] = matmul(a, b)",
+     "(a: bf16[m,k], b: bf16[k,n] col strided) -> f32[m,n]: in0 * in1, sum over k; m=1 n=n~1024 "
+     "k=2304"},
+    {"(a: f32[m%1 to 8,k%8 near 640], b: f32[k%8 near 640,4] strided): f32 strided = matmul(a, b)",
+     "(a: f32[m to 8,k%8 near 640], b: f32[k,4] strided): f32[m,4] strided = matmul(a, b)",
+     "(a: f32[m,k], b: f32[k,n] strided) -> f32[m,n] strided: in0 * in1, sum over k; m=m~8 n=4 "
+     "k=k~640"},
+    {"(to: f32[near,strided%3 to 9 near 6]): f32 = to + to",
+     "(to: f32[near,strided%3 to 9 near 6]): f32[near,strided] = add(to, to)",
+     "(to: f32[i0,i1], to2: f32[i0,i1]) -> f32[i0,i1]: in0 + in1; i0=near~1024 i1=strided~6"},
+    {"(x: f32[n,n]): f32 = matmul(x, x)", "(x: f32[n,n]): f32[n,n] = matmul(x, x)",
+     "(x: f32[m,k], x2: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k; m=n~1024 n=n~1024 k=n~1024"},
+    {"(x: u8[2,3,4,n%3000] order(0, 1, 3, 2) strided): f32 = convert(x)",
+     "(x: u8[2,3,4,n%3000] col strided): f32[2,3,4,n] = convert(x)",
+     "(x: u8[i0,i1,i2,i3] col strided) -> f32[i0,i1,i2,i3]: in0; i0=2 i1=3 i2=4 i3=n~3000"},
+    {"(x: f32[2,3,4], y: f32[2,3,4] strided): f32 = x + y",
+     "(x: f32[2,3,4], y: f32[2,3,4] strided): f32[2,3,4] = add(x, y)",
+     "(x: f32[i0,i1,i2], y: f32[i0,i1,i2] strided) -> f32[i0,i1,i2]: in0 + in1; i0=2 i1=3 i2=4"},
 };
 
 TEST_CASE("specs: canonical form and meaning") {
@@ -120,6 +141,34 @@ TEST_CASE("a parsed spec in detail") {
   CHECK(c.body == Body{BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul});
   CHECK(c.combine == Combine::kSum);
   CHECK(c.compute == Dtype::f32);
+}
+
+TEST_CASE("sizes and strides known at run time only") {
+  const KernelSpec spec = parsed(
+      "(a: f32[2,m%2 to 64,8] strided, b: f32[2,8,n near 48]): f32 order(2, 0, 1) strided "
+      "= matmul(a, b)");
+  CHECK(spec.sizes() == std::vector<RunTimeSize>{{"m", 2, 64, 0}, {"n", 1, 0, 48}});
+  CHECK(spec.sizes()[0].nominal() == 64);
+  CHECK(spec.sizes()[1].nominal() == 48);
+  CHECK(RunTimeSize{"n", 1, 0, 0}.nominal() == 1024);
+  CHECK(RunTimeSize{"n", 3, 0, 0}.nominal() == 1026);
+  const auto names = [](const Param& p) {
+    std::string out;
+    for (const StrideArgument& a : stride_arguments(p))
+      out += fmt::format("{}:{} ", a.name, a.axis);
+    return out;
+  };
+  CHECK(names(spec.params[0]) == "a_stride0:0 a_stride1:1 ");
+  CHECK(names(spec.params[1]) == "");
+  CHECK(names(spec.result) == "out_stride0:0 out_stride2:2 ");
+  // What no caller says follows from sizes; rows are assumed an odd number of lines apart.
+  const Computation& c = spec.computation;
+  CHECK(c.operands[0].strides == std::vector<Stride>{{64 * 48 + 16, true}, {48, true}, {1, false}});
+  CHECK(c.operands[1].strides == std::vector<Stride>{{8 * 80 + 16, true}, {80, true}, {1, false}});
+  CHECK(with_extents(c, {2, 6, 5, 8}).operands[1].shape == std::vector<i64>{2, 8, 5});
+  CHECK(with_extents(c, {2, 6, 5, 8}).operands[1].strides == c.operands[1].strides);
+  CHECK(run_time_size(c, 0) == nullptr);
+  CHECK(run_time_size(c, 1)->name == "m");
 }
 
 TEST_CASE("the accumulation type follows from the types") {

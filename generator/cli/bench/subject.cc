@@ -37,7 +37,7 @@ std::string body_text(const Body& body) {
 }
 
 std::string buffer_text(const Param& p) {
-  const std::vector<i64>& shape = p.shape;
+  const std::vector<i64> shape = extents(p.shape);
   const Layout layout = p.packed ? Layout::row(static_cast<int>(shape.size())) : p.layout;
   const std::string packed =
       p.packed ? fmt::format("Info::packed_{}_bytes, pack_{}", p.name, p.name) : "0, nullptr";
@@ -52,6 +52,23 @@ std::string packer_text(const Param& p) {
       p.name, c_type(p.dtype));
 }
 
+// Sizes that are known at run time only have their nominal values here, and rows lie close.
+std::vector<i64> run_time_values(const KernelSpec& spec) {
+  std::vector<i64> out;
+  for (const RunTimeSize& s : spec.sizes()) out.push_back(s.nominal());
+  const auto add = [&](const Param& p) {
+    for (const StrideArgument& a : stride_arguments(p)) {
+      i64 stride = 1;
+      for (auto d = p.layout.digits.rbegin(); d->axis != a.axis; ++d)
+        stride *= p.shape[static_cast<size_t>(d->axis)].extent;
+      out.push_back(stride);
+    }
+  };
+  for (const Param& p : spec.params) add(p);
+  add(spec.result);
+  return out;
+}
+
 std::string arguments(const KernelSpec& spec) {
   std::string out;
   for (size_t i = 0; i < spec.params.size(); ++i) {
@@ -59,8 +76,10 @@ std::string arguments(const KernelSpec& spec) {
     out += p.packed ? fmt::format("argument[{}], ", i)
                     : fmt::format("static_cast<const {}*>(argument[{}]), ", c_type(p.dtype), i);
   }
-  return out + fmt::format("static_cast<{}*>(argument[{}])", c_type(spec.result.dtype),
-                           spec.params.size());
+  out +=
+      fmt::format("static_cast<{}*>(argument[{}])", c_type(spec.result.dtype), spec.params.size());
+  for (const i64 value : run_time_values(spec)) out += fmt::format(", {}", value);
+  return out;
 }
 
 std::string tables(const KernelSpec& spec, int threads) {

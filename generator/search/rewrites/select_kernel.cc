@@ -25,7 +25,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (ahead < 0) return;
   c.decision.subject = static_cast<std::int16_t>(ahead);
   const i64 line = space.machine().levels[kL1].line;
-  const i64 stream = space.region(spec, ahead).row_bytes;
+  const i64 stream = space.stream_bytes(spec, ahead, space.region(spec, ahead));
   i64 last = 0;
   for (i64 parts : {1, 2, 4}) {
     const i64 distance = space.machine().prefetch_bytes / parts / line * line;

@@ -16,13 +16,13 @@ static bool supported(Dtype a, Dtype b, Dtype result) {
   return result == Dtype::i32 || result == Dtype::i16;
 }
 
-static std::string shape_problem(std::span<const i64> a, std::span<const i64> b) {
+static std::string shape_problem(std::span<const Size> a, std::span<const Size> b) {
   const std::string got = fmt::format("got {} and {}", shape_text(a), shape_text(b));
   if (a.size() < 2 || b.size() < 2) return "matmul needs operands of rank 2 or more; " + got;
   if (a[a.size() - 1] != b[b.size() - 2])
     return fmt::format(
         "the last dimension of a ({}) must equal the last but one of b ({}) in matmul; {}",
-        a[a.size() - 1], b[b.size() - 2], got);
+        str(a[a.size() - 1]), str(b[b.size() - 2]), got);
   const size_t batch = std::min(a.size(), b.size()) - 2;
   const auto a_end = a.end() - 2, b_end = b.end() - 2;
   if (!std::equal(a_end - batch, a_end, b_end - batch))
@@ -45,13 +45,13 @@ static Result<Computation> build(const OpCall& call) {
                 .body = {BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul},
                 .combine = Combine::kSum,
                 .compute = accumulator(a.dtype)};
-  const std::vector<i64>& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
+  const std::vector<Size>& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
   const int batch = static_cast<int>(longer.size()) - 2;
   const int m = batch, n = batch + 1, k = batch + 2;
-  for (int i = 0; i < batch; ++i) c.dims.push_back({numbered("b", i), longer[i], false});
-  c.dims.push_back({"m", a.shape[a.shape.size() - 2], false});
-  c.dims.push_back({"n", b.shape.back(), false});
-  c.dims.push_back({"k", a.shape.back(), true});
+  for (int i = 0; i < batch; ++i) c.dims.push_back(make_dim(numbered("b", i), longer[i]));
+  c.dims.push_back(make_dim("m", a.shape[a.shape.size() - 2]));
+  c.dims.push_back(make_dim("n", b.shape.back()));
+  c.dims.push_back(make_dim("k", a.shape.back(), true));
   // The batch dims an operand of this rank has (the innermost ones), then its own two.
   const auto dims = [&](size_t rank, int row, int column) {
     std::vector<int> d;

@@ -33,14 +33,14 @@ static Result<Computation> build(const OpCall& call) {
   for (i64 i = 0; i <= last; ++i) {
     if (i != *axis) out.push_back(static_cast<int>(out.size()));
     in.push_back(i == *axis ? -1 : out.back());
-    if (i != *axis) c.dims.push_back({numbered("i", out.back()), a.shape[i], false});
+    if (i != *axis) c.dims.push_back(make_dim(numbered("i", out.back()), a.shape[i]));
   }
   if (out.empty()) {
     out.push_back(0);
-    c.dims.push_back({numbered("i", 0), 1, false});
+    c.dims.push_back(make_dim(numbered("i", 0), 1));
   }
   in[*axis] = static_cast<int>(c.dims.size());
-  c.dims.push_back({"k", a.shape[*axis], true});
+  c.dims.push_back(make_dim("k", a.shape[*axis], true));
   c.operands = {make_operand(a, in), make_output(c, call.result, out)};
   return c;
 }

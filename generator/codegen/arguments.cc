@@ -1,0 +1,54 @@
+#include "codegen/arguments.h"
+
+#include "impl/address.h"
+
+namespace morello {
+
+std::vector<std::string> run_time_arguments(const KernelSpec& spec) {
+  std::vector<std::string> out;
+  for (const RunTimeSize& s : spec.sizes()) out.push_back(s.name);
+  const auto add = [&](const Param& p) {
+    for (const StrideArgument& stride : stride_arguments(p)) out.push_back(stride.name);
+  };
+  for (const Param& p : spec.params) add(p);
+  add(spec.result);
+  return out;
+}
+
+std::string size_condition(const RunTimeSize& size) {
+  std::string out = fmt::format("{} >= {}", size.name, size.granule);
+  if (size.granule > 1) out += fmt::format(" && {} % {} == 0", size.name, size.granule);
+  if (size.bound > 0) out += fmt::format(" && {} <= {}", size.name, size.bound);
+  return out;
+}
+
+// Digits inside this one lie as close as sizes allow.
+static std::string product(const Computation& c, const Operand& o, size_t digit) {
+  i64 number = 1;
+  std::string names;
+  for (size_t i = digit + 1; i < o.layout.digits.size(); ++i) {
+    const Digit& d = o.layout.digits[i];
+    const RunTimeSize* size = nullptr;
+    if (d.mod == 0) size = run_time_size(c, o.axes[d.axis][0].dim);
+    if (!size)
+      number *= o.layout.extent(d, o.shape);
+    else
+      names += (names.empty() ? "" : " * ") +
+               (d.div == 1 ? size->name : fmt::format("({} / {})", size->name, d.div));
+  }
+  return number == 1 ? names : fmt::format("{} * {}", number, names);
+}
+
+std::string stride_value(const KernelSpec& spec, int symbol) {
+  const int operand = symbol / kMostDigits, digit = symbol % kMostDigits;
+  const Computation& c = spec.computation;
+  const Operand& o = c.operands[operand];
+  if (!o.strided) return product(c, o, static_cast<size_t>(digit));
+  const Param& p = operand < c.inputs() ? spec.params[spec.expr.args[operand]] : spec.result;
+  for (const StrideArgument& stride : stride_arguments(p))
+    if (stride.axis == o.layout.digits[digit].axis) return stride.name;
+  MORELLO_CHECK(false, "stride {} of {} has no argument", digit, o.name);
+  return "";
+}
+
+}  // namespace morello

@@ -1,0 +1,135 @@
+// Kernels whose sizes are known at run time only: pieces that are there, that are right for every
+// size, and chosen for what the spec says.
+#include "impl/patchwork.h"
+
+#include "search/kept_tables.h"
+#include "search/toy.h"
+
+namespace morello {
+namespace {
+
+constexpr std::string_view kSpecs[] = {
+    "(a: bf16[1,24], b: bf16[24,n%4 near 40] col strided): f32 = matmul(a, b)",
+    "(a: f32[m to 5,12], b: f32[12,10] packed): f32 = matmul(a, b)",
+    "(a: f32[m near 20,12], b: f32[12,10] packed): bf16 col = matmul(a, b)",
+    "(a: f32[m near 9,k near 12], b: f32[k,n%3 near 12]): f32 strided = matmul(a, b)",
+    "(a: u8[3,k near 30], b: i8[k,4]): i32 = matmul(a, b)",
+    "(x: f16[n near 100]): f32 = convert(x)",
+    "(x: f32[n%8 near 16,m near 5] order(0/8, 1, 0%8)): f32 col = x + x",
+    "(x: bf16[k near 33,6] strided): f32 = reduce_sum(x, axis=0)",
+};
+
+std::vector<std::vector<double>> inputs_of(const Computation& c) {
+  std::vector<std::vector<double>> out;
+  int value = 0;
+  for (int o = 0; o < c.inputs(); ++o) {
+    i64 n = 1;
+    for (i64 e : c.operands[o].shape) n *= e;
+    out.emplace_back();
+    for (i64 i = 0; i < n; ++i) out.back().push_back(value = (value * 5 + 3) % 11);
+  }
+  return out;
+}
+
+// The computation of a kernel for so many granules of its first size, and fewer of the others.
+Computation sized(const Computation& c, i64 granules) {
+  std::vector<i64> extents;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    const RunTimeSize* s = run_time_size(c, d);
+    extents.push_back(s ? s->granule * (s == &c.sizes[0] ? granules : granules / 2 + 1)
+                        : c.dims[d].extent);
+  }
+  return with_extents(c, extents);
+}
+
+TEST_CASE("a patchwork is legal, and right for every size, whoever divides it") {
+  const Machine machine = toy_machine(1024, 4096, 65536);
+  for (std::string_view text : kSpecs)
+    for (const Isa* isa : {find_isa("avx2"), find_isa("scalar")})
+      for (int threads : {1, 2}) {
+        CAPTURE(text);
+        CAPTURE(isa->name);
+        const KernelSpec k = spec(text);
+        const Optimum o = found(optimize(k.computation, machine, *isa, {.threads = threads}));
+        REQUIRE(o.patchwork != nullptr);
+        REQUIRE(verify(*o.patchwork, k.computation) == "");
+        for (i64 granules : {1, 2, 3, 5, 8, 17, 41}) {
+          const Computation c = sized(k.computation, granules);
+          const auto inputs = inputs_of(c);
+          CHECK(interpret(*o.patchwork, c, inputs) == evaluate(c, inputs));
+        }
+      }
+}
+
+std::string pieces(std::string_view text, int threads = 1,
+                   const Machine& machine = toy_machine(4096, 32768, 262144)) {
+  const KernelSpec k = spec(text);
+  const Optimum o =
+      found(optimize(k.computation, machine, *find_isa("avx2"), {.threads = threads}));
+  const std::string all = print(*o.patchwork, k.computation);
+  std::string out;
+  for (size_t at = 0; all.compare(at, 10, "pieces of ") == 0;) {
+    const size_t end = all.find('\n', at);
+    out += (out.empty() ? "" : "; ") + all.substr(at + 10, end - at - 10);
+    at = end + 1;
+  }
+  return out;
+}
+
+TEST_CASE("pieces") {
+  // A program for every size up to a bound of a few granules.
+  CHECK(pieces("(a: f32[m to 4,64], b: f32[64,64] packed): f32 = matmul(a, b)") == "m: 4 3 2 1");
+  CHECK(pieces("(a: f32[m%2 to 6,64], b: f32[64,64]): f32 = matmul(a, b)") == "m: 6 4 2");
+  // A reduction comes last, whichever dim it is; the granule is always there.
+  CHECK(pieces("(x: f32[k%3 near 30,n near 16]): f32 = reduce_sum(x, axis=0)").find("; k: ") !=
+        std::string::npos);
+  // The nominal size bounds pieces: nothing pays for more.
+  CHECK(pieces("(a: f32[n near 8]): f32 = a + a") == "i: 8 4 2 1");
+  CHECK(pieces("(a: f32[n%5 near 5]): f32 = a + a") == "i: 5");
+  // Threads get neighbouring pieces where that is cheaper than dividing each.
+  const std::string divided =
+      pieces("(a: bf16[1,64], b: bf16[64,n%16 near 262144] col): f32 = matmul(a, b)", 2,
+             *load_machine("x86-64-v3"));
+  CHECK(divided.find("divided among 2 threads from ") != std::string::npos);
+}
+
+TEST_CASE("the same patchwork whatever the jobs and what is known already") {
+  const Machine machine = toy_machine(1024, 4096, 65536);
+  KeptTables memory(4);
+  for (std::string_view text : kSpecs) {
+    const KernelSpec k = spec(text);
+    const auto answer = [&](const SearchOptions& options) {
+      const Optimum o = found(optimize(k.computation, machine, *find_isa("avx2"), options));
+      return fmt::format("{} {}", o.cost.value(), print(*o.patchwork, k.computation));
+    };
+    const std::string want = answer({.threads = 2});
+    CHECK(answer({.threads = 2, .jobs = 4}) == want);
+    CHECK(answer({.threads = 2, .jobs = 4, .tables = &memory}) == want);
+    CHECK(answer({.threads = 2, .jobs = 2, .tables = &memory}) == want);
+  }
+  CHECK(memory.warm > 0);
+}
+
+TEST_CASE("a budget stops a patchwork") {
+  const KernelSpec k = spec(kSpecs[0]);
+  const auto r = optimize(k.computation, toy_machine(), *find_isa("avx2"), {.max_specs = 3});
+  REQUIRE(std::holds_alternative<StopReason>(r));
+  CHECK(std::get<StopReason>(r) == StopReason::kBudget);
+}
+
+TEST_CASE("strides that are known at run time only have tables of their own") {
+  const auto signature = [](std::string_view text) {
+    const KernelSpec k = spec(text);
+    const Machine machine = toy_machine();
+    const Family f = families(k.computation, *find_isa("scalar"))[0];
+    return Space({&k.computation, &machine, f, 1}).signature();
+  };
+  // The stride of `a` is 3 lines in all of them.
+  const std::string fixed = signature("(a: f32[4,48], b: f32[48,8]): f32 = matmul(a, b)");
+  const std::string strided = signature("(a: f32[4,16] strided, b: f32[16,8]): f32 = matmul(a, b)");
+  CHECK(fixed != strided);
+  CHECK(signature("(a: f32[4,20] strided, b: f32[20,8]): f32 = matmul(a, b)") == strided);
+}
+
+}  // namespace
+}  // namespace morello

@@ -153,6 +153,22 @@ void Space::make_tiles(int d) {
   tiles_[d].assign(sizes.begin(), sizes.end());
 }
 
+i64 Space::even_tile(int dim, i64 extent) const {
+  const i64 quantum = family().quantum[dim];
+  if (computation().dims[dim].reduction || extent <= quantum) return 0;
+  const i64 lanes = dim == family().lane ? family().kernel->lanes : 1;
+  const i64 leaves = ceil_div(extent, quantum);
+  const i64 even = ceil_div(ceil_div(extent, leaves), lanes) * lanes;
+  return even < quantum ? even : 0;
+}
+
+// Packed panels are as wide as the quantum, and no loop cuts them.
+i64 Space::even_tile(const Spec& s, int dim) const {
+  for (int o = 0; o < operands(); ++o)
+    if (touches_[o][dim] && s.place[o].packed) return 0;
+  return even_tile(dim, s.extent[dim]);
+}
+
 // Extents are closed under tiling: tiles, remainders, remainders of remainders.
 void Space::make_extents(int d) {
   make_tiles(d);
@@ -172,11 +188,15 @@ void Space::make_extents(int d) {
     const i64 e = open.back();
     open.pop_back();
     if (!closed.insert(e).second) continue;
-    for (i64 t : tiles_[d]) {
-      if (t >= e) break;
+    const auto cut = [&](i64 t) {
       open.push_back(t);
       if (e % t > 0) open.push_back(e % t);
+    };
+    for (i64 t : tiles_[d]) {
+      if (t >= e) break;
+      cut(t);
     }
+    if (const i64 even = even_tile(d, e); even > 0) cut(even);
   }
   extents_[d].assign(closed.begin(), closed.end());
   MORELLO_CHECK(extents_[d].size() < 4096, "{} extents of dim {}", extents_[d].size(), dim.name);

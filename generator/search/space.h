@@ -75,6 +75,9 @@ class Space {
   // more where sizes leave many remainders), also in multiples of the blocks of a given layout; for
   // a dim that every operand shares, where tiling gains nothing but order, only a few.
   const std::vector<i64>& tiles(int dim) const { return tiles_[dim]; }
+  // A tile below the quantum that divides a dim into as many leaves as the quantum does, evenly; 0:
+  // none. 8 rows are 4 and 4 then, not 6 and 2: leaves with few rows wait for their accumulators.
+  i64 even_tile(const Spec& s, int dim) const;
   // Ways to divide a dim of a Spec among its threads: all at once first, then by divisors.
   std::vector<Share> shares(const Spec& s) const;
   // What one of n equal shares of all of a dim has, in whole quanta.
@@ -142,6 +145,7 @@ class Space {
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
   i64 least_tile(int dim) const;
+  i64 even_tile(int dim, i64 extent) const;
   void make_tiles(int dim);
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;

@@ -202,6 +202,36 @@ TEST_CASE("no prefetch is proposed that a stream is too short for") {
   }
 }
 
+TEST_CASE("one tile below the quantum divides a dim evenly, where no panel is cut") {
+  constexpr std::string_view kSpec = "(a: f32[64,16], b: f32[16,96]): f32 = matmul(a, b)";
+  const KernelSpec k = spec(kSpec);
+  const Machine machine = toy_machine();
+  struct Row {
+    std::string_view family;
+    int dim;
+    i64 extent, tile;  // 0: none
+  };
+  constexpr std::string_view k6x16 =
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  constexpr std::string_view k3x32 =
+      "fma_f32x8 lane=n quantum=m:3,n:32 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  for (const Row& row :
+       {Row{k6x16, 0, 5, 0}, Row{k6x16, 0, 6, 0}, Row{k6x16, 0, 7, 4}, Row{k6x16, 0, 8, 4},
+        Row{k6x16, 0, 12, 0}, Row{k6x16, 0, 13, 5}, Row{k6x16, 0, 32, 0}, Row{k6x16, 1, 20, 0},
+        Row{k3x32, 1, 40, 24}, Row{k6x16, 2, 16, 0}}) {
+    CAPTURE(row.family);
+    CAPTURE(row.extent);
+    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation, &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.extent[row.dim] = row.extent;
+    CHECK(space.even_tile(s, row.dim) == row.tile);
+    s.place[row.dim == 0 ? 0 : 1].packed = true;
+    CHECK(space.even_tile(s, row.dim) == 0);
+  }
+}
+
 TEST_CASE("scalar code competes only where vectors cannot do it as it lies") {
   for (const auto& [text, scalar] : std::initializer_list<std::pair<std::string_view, bool>>{
            {"(x: f32[64]): f32 = convert(x)", false},

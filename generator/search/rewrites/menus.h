@@ -10,18 +10,23 @@ namespace morello::rewrites {
 inline constexpr i64 kLoopMilli = 2000;
 
 // try_tile(dim, tile, cost of all steps of the loop) for the tiles of every parallel (or every
-// reduction) dim of a Spec that cut no block of an operand's layout, smallest first.
+// reduction) dim of a Spec that cut no block of an operand's layout, smallest first, the even one
+// last.
 template <class F>
 void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile) {
   const Steps steps(space, spec);
   for (int d = 0; d < space.dims(); ++d) {
     if (space.computation().dims[d].reduction != reduction) continue;
-    for (i64 tile : space.tiles(d)) {
-      if (tile >= spec.extent[d]) break;
-      if (!space.steps_whole_blocks(spec, d, tile)) continue;
+    const auto step_by = [&](i64 tile) {
+      if (!space.steps_whole_blocks(spec, d, tile)) return;
       const i64 count = (spec.extent[d] + tile - 1) / tile;
       try_tile(d, tile, count * (Cost::milli(kLoopMilli) + steps.at(d, tile)));
+    };
+    for (i64 tile : space.tiles(d)) {
+      if (tile >= spec.extent[d]) break;
+      step_by(tile);
     }
+    if (const i64 even = space.even_tile(spec, d); even > 0) step_by(even);
   }
 }
 

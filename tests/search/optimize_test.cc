@@ -146,7 +146,7 @@ const RegionRow kRegions[] = {
     {"(a: f32[1,64], b: f32[64,1]): f32 = matmul(a, b)", 2, ""},
     {"(x: f32[64], y: f32[64]): f32 = add(x, y)", 2, ""},
     // Squarer tasks read less.
-    {"(a: f32[300,300], b: f32[300,300]): f32 = matmul(a, b)", 8, "m n"},
+    {"(a: f32[320,320], b: f32[320,320]): f32 = matmul(a, b)", 8, "m n"},
 };
 
 TEST_CASE("what threads divide") {

@@ -70,6 +70,7 @@ TEST_CASE("rewrites propose what their headers say") {
        "loop m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 | 1 x m=2 n=40 k=600 a@L2 "
        "b@L2 "
        "out@L2\n"
+       "loop m by 5 | 2 x m=5 n=40 k=600 a@L2 b@L2 out@L2 | 1 x m=4 n=40 k=600 a@L2 b@L2 out@L2\n"
        "loop n by 16 | 2 x m=14 n=16 k=600 a@L2 b@L2 out@L2 | 1 x m=14 n=8 k=600 a@L2 "
        "b@L2 "
        "out@L2\n"

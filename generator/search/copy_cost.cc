@@ -38,7 +38,8 @@ static AddressMap anywhere(AddressMap map, i64 line_elements) {
   const bool plain = map.is_plain();
   for (size_t i = 0; i < map.terms.size(); ++i) {
     i64& stride = map.terms[i].stride;
-    if (stride >= (plain ? line_elements : 2)) stride = kFar * static_cast<i64>(i + 1);
+    // No multiple of another: none goes on where another ends.
+    if (stride >= (plain ? line_elements : 2)) stride = kFar * static_cast<i64>(i + 1) + 1;
   }
   return map;
 }

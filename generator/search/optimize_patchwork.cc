@@ -22,7 +22,7 @@ namespace {
 
 // A turn of the loop around programs: choosing one, and the call.
 constexpr i64 kTurnMilli = 20'000;
-// Patchwork grow to so many elements where one dim has a size known at run time only; to a quarter
+// Pieces grow to so many elements where one dim has a size known at run time only; to a quarter
 // of that for every other such dim.
 constexpr i64 kLargestPiece = 4096;
 // A dim with a bound of so many granules has a program for every size; half as many for every other

@@ -3,7 +3,7 @@
 
 namespace morello::isas {
 
-static const std::string kPrelude = avx2_prelude();
+static const std::string kPrelude = preludes(kAvx2Rows);
 
 const Isa avx2 = avx2_with("avx2", {}, kPrelude);
 

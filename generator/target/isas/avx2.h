@@ -1,17 +1,13 @@
 // What the instruction sets of the AVX2 family share.
 #pragma once
 
-#include <string>
-
-#include "target/tables.h"
+#include "target/isas/rows.h"
 
 namespace morello::isas {
 
-inline std::string avx2_prelude() {
-  return std::string(kernels::avx2_f32.prelude) + std::string(kernels::avx2_int.prelude) +
-         std::string(kernels::avx2_access.prelude) + std::string(kernels::avx2_transpose.prelude) +
-         std::string(kernels::scalar.prelude);
-}
+inline constexpr const Rows* kAvx2Rows[] = {&kernels::avx2_f32, &kernels::avx2_int,
+                                            &kernels::avx2_access, &kernels::avx2_transpose,
+                                            &kernels::scalar};
 
 inline bool avx2_runs_here() {
 #if defined(__x86_64__)
@@ -22,8 +18,7 @@ inline bool avx2_runs_here() {
 }
 
 // The set itself, and the same under another name with more rows before its own.
-inline Isa avx2_with(std::string_view name, std::initializer_list<const Rows*> more,
-                     std::string_view prelude) {
+inline Isa avx2_with(std::string_view name, RowList more, std::string_view prelude) {
   Isa isa = {
       .name = name,
       .attribute = "avx2,fma,f16c",
@@ -44,16 +39,8 @@ inline Isa avx2_with(std::string_view name, std::initializer_list<const Rows*> m
       .kernels = {},
       .accesses = {},
   };
-  for (const Rows* rows : more) {
-    isa.kernels.push_back(rows->kernels);
-    isa.accesses.push_back(rows->accesses);
-    isa.transposes.push_back(rows->transposes);
-  }
-  isa.kernels.insert(isa.kernels.end(), {kernels::avx2_f32.kernels, kernels::avx2_int.kernels,
-                                         kernels::scalar.kernels});
-  isa.accesses.insert(isa.accesses.end(),
-                      {kernels::avx2_access.accesses, kernels::scalar.accesses});
-  isa.transposes.push_back(kernels::avx2_transpose.transposes);
+  add_rows(isa, more);
+  add_rows(isa, kAvx2Rows);
   return isa;
 }
 

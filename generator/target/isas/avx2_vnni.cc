@@ -7,12 +7,13 @@ extern const char kAvxVnniText[];
 
 namespace isas {
 
-static const std::string kPrelude = avx2_prelude() + std::string(kernels::avx2_vnni.prelude);
+static constexpr const Rows* kMore[] = {&kernels::avx2_vnni};
+static const std::string kPrelude = preludes(kAvx2Rows) + preludes(kMore);
 
 static bool runs_here() { return avx2_runs_here() && has_avx_vnni(); }
 
 const Isa avx2_vnni = [] {
-  Isa isa = avx2_with("avx2_vnni", {&kernels::avx2_vnni}, kPrelude);
+  Isa isa = avx2_with("avx2_vnni", kMore, kPrelude);
   isa.base = &avx2;
   isa.attribute = "avxvnni,avx2,fma,f16c";
   isa.cpu_condition = "::morello::has_avx_vnni()";

@@ -3,7 +3,7 @@
 
 namespace morello::isas {
 
-static const std::string kPrelude = avx512_prelude();
+static const std::string kPrelude = preludes(kAvx512Rows);
 
 const Isa avx512 = avx512_with("avx512", {}, kPrelude);
 

@@ -1,17 +1,15 @@
 // What the instruction sets of the AVX-512 family share.
 #pragma once
 
-#include <string>
-
-#include "target/tables.h"
+#include "target/isas/rows.h"
 
 namespace morello::isas {
 
-inline std::string avx512_prelude() {
-  return std::string(kernels::avx512_f32.prelude) + std::string(kernels::avx512_int.prelude) +
-         std::string(kernels::avx512_access.prelude) +
-         std::string(kernels::avx2_transpose.prelude) + std::string(kernels::scalar.prelude);
-}
+// Transpositions are those of AVX2: they move 16 to 32 bytes of a row at a time, which is what
+// panels have.
+inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32, &kernels::avx512_int,
+                                              &kernels::avx512_access, &kernels::avx2_transpose,
+                                              &kernels::scalar};
 
 // __builtin_cpu_supports() says yes only where the operating system saves the registers (XCR0), in
 // libgcc as in compiler-rt.
@@ -25,10 +23,8 @@ inline bool avx512_runs_here() {
 #endif
 }
 
-// The set itself, and the same under another name with more rows before its own. Transpositions are
-// those of AVX2: they move 16 to 32 bytes of a row at a time, which is what panels have.
-inline Isa avx512_with(std::string_view name, std::initializer_list<const Rows*> more,
-                       std::string_view prelude) {
+// The set itself, and the same under another name with more rows before its own.
+inline Isa avx512_with(std::string_view name, RowList more, std::string_view prelude) {
   Isa isa = {
       .name = name,
       .attribute = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c",
@@ -49,16 +45,8 @@ inline Isa avx512_with(std::string_view name, std::initializer_list<const Rows*>
       .kernels = {},
       .accesses = {},
   };
-  for (const Rows* rows : more) {
-    isa.kernels.push_back(rows->kernels);
-    isa.accesses.push_back(rows->accesses);
-    isa.transposes.push_back(rows->transposes);
-  }
-  isa.kernels.insert(isa.kernels.end(), {kernels::avx512_f32.kernels, kernels::avx512_int.kernels,
-                                         kernels::scalar.kernels});
-  isa.accesses.insert(isa.accesses.end(),
-                      {kernels::avx512_access.accesses, kernels::scalar.accesses});
-  isa.transposes.push_back(kernels::avx2_transpose.transposes);
+  add_rows(isa, more);
+  add_rows(isa, kAvx512Rows);
   return isa;
 }
 

@@ -3,8 +3,8 @@
 
 namespace morello::isas {
 
-static const std::string kPrelude = avx512_prelude() + std::string(kernels::avx512_vnni.prelude) +
-                                    std::string(kernels::avx512_bf16.prelude);
+static constexpr const Rows* kMore[] = {&kernels::avx512_bf16, &kernels::avx512_vnni};
+static const std::string kPrelude = preludes(kAvx512Rows) + preludes(kMore);
 
 static bool runs_here() {
 #if defined(__x86_64__)
@@ -16,7 +16,7 @@ static bool runs_here() {
 }
 
 const Isa avx512_bf16 = [] {
-  Isa isa = avx512_with("avx512_bf16", {&kernels::avx512_bf16, &kernels::avx512_vnni}, kPrelude);
+  Isa isa = avx512_with("avx512_bf16", kMore, kPrelude);
   isa.base = &avx512_vnni;
   isa.attribute = "avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c";
   isa.cpu_features.insert(isa.cpu_features.end(), {"avx512vnni", "avx512bf16"});

@@ -3,7 +3,8 @@
 
 namespace morello::isas {
 
-static const std::string kPrelude = avx512_prelude() + std::string(kernels::avx512_vnni.prelude);
+static constexpr const Rows* kMore[] = {&kernels::avx512_vnni};
+static const std::string kPrelude = preludes(kAvx512Rows) + preludes(kMore);
 
 static bool runs_here() {
 #if defined(__x86_64__)
@@ -14,7 +15,7 @@ static bool runs_here() {
 }
 
 const Isa avx512_vnni = [] {
-  Isa isa = avx512_with("avx512_vnni", {&kernels::avx512_vnni}, kPrelude);
+  Isa isa = avx512_with("avx512_vnni", kMore, kPrelude);
   isa.base = &avx512;
   isa.attribute = "avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c";
   isa.cpu_features.emplace_back("avx512vnni");

@@ -77,6 +77,7 @@ class LeafWriter {
   i64 slots_per_iteration() const;
   void elementwise();
   void join_sets();
+  void ask_for_output();
   void store_all();
   void store(const Extents& instance);
   void store_vector(const Extents& instance, const std::string& value);
@@ -379,10 +380,11 @@ i64 LeafWriter::slots_per_iteration() const {
     step = std::lcm(step, std::max<i64>(1, smallest_step(job_.refs[o].map, inner_) / slot_));
   // A power of two leaves the shortest remainder behind the loop for the usual blocks of k.
   const int ahead = job_.call.ahead_operand;
+  const bool stream = ahead >= 0 && ahead != out_;
   i64 slots = 1;
-  while (slots * kernels < (ahead >= 0 ? kStreamKernels : kIterationKernels)) slots *= 2;
+  while (slots * kernels < (stream ? kStreamKernels : kIterationKernels)) slots *= 2;
   slots = (slots + step - 1) / step * step;
-  if (ahead < 0 || ahead == out_ || !touches(ahead, inner_)) return slots;
+  if (!stream || !touches(ahead, inner_)) return slots;
   const i64 consumed =
       job_.refs[ahead].map.advance(inner_, slots * slot_).assumed() * bytes(job_.refs[ahead].dtype);
   const i64 factor = kLine / std::gcd(kLine, std::max<i64>(consumed, 1));
@@ -560,7 +562,19 @@ void LeafWriter::store_scalar(const Extents& instance) {
   w_.code(expand(a.code, {{"p", p}, {"r0", sum}}));
 }
 
+// Asks for the lines of the output tile, one for every line from where a row of it begins.
+void LeafWriter::ask_for_output() {
+  if (job_.call.ahead_operand != out_) return;
+  each(output_instances(), [&](const Extents& instance) {
+    const std::vector<Offset> offsets = output_offsets(instance);
+    const i64 in_row = f_.lane >= 0 ? instance[f_.lane] * unit_[f_.lane] : 0;
+    if (!adjacent(offsets) || in_row * bytes(job_.refs[out_].dtype) % kLine != 0) return;
+    w_.code(expand(f_.isa->prefetch, {{"p", at(pointer(out_), offsets[0])}}));
+  });
+}
+
 std::string LeafWriter::body() {
+  ask_for_output();
   if (c_.combine == Combine::kNone) {
     elementwise();
     return w_.text();

@@ -62,7 +62,9 @@ struct Block {
 };
 struct Call {
   enum class Kind { kLeaf, kFill } kind = Kind::kLeaf;
-  int ahead_operand = -1;  // operand whose stream is prefetched, or -1
+  // Operand whose stream is prefetched, so many bytes ahead; or the output, 0 bytes: its lines are
+  // asked for before the leaf computes. -1: none.
+  int ahead_operand = -1;
   i64 ahead_bytes = 0;
 };
 struct Hole {

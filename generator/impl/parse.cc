@@ -328,7 +328,7 @@ Impl Parser::call(Reader& r) {
   Call n;
   if (r.accept("ahead")) {
     n.ahead_operand = r.choose("operand", operands_);
-    n.ahead_bytes = r.number("a number of bytes");
+    n.ahead_bytes = r.number("a number of bytes", 0);
   }
   return {n};
 }

@@ -193,8 +193,10 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (f_.registers > f_.isa->vector_registers)
     return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
                        f_.isa->vector_registers);
-  if (n.ahead_operand >= c_.inputs()) return "only inputs are prefetched";
-  if ((n.ahead_operand < 0) != (n.ahead_bytes == 0) || n.ahead_bytes < 0)
+  if (n.ahead_operand == c_.inputs() && n.ahead_bytes != 0)
+    return "an output is asked for 0 bytes ahead";
+  const bool stream = n.ahead_operand >= 0 && n.ahead_operand < c_.inputs();
+  if (stream ? n.ahead_bytes < 1 : n.ahead_bytes != 0)
     return "the distance of a prefetch is at least one byte";
   if (std::string why = leaf_extent_problem(spec); !why.empty()) return why;
   for (size_t o = 0; o < c_.operands.size(); ++o) {

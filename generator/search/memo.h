@@ -32,7 +32,7 @@ namespace morello {
 struct Decision {
   std::int16_t rewrite = -1;  // row of the rewrite table
   std::int16_t subject = 0;   // dim or operand
-  std::int32_t detail = 0;    // level, or operand to prefetch + 1
+  std::int32_t detail = 0;    // level, or operand asked for ahead of time + 1
   i64 value = 0;              // tile, or bytes
   bool operator==(const Decision&) const = default;
 };

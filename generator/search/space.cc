@@ -281,13 +281,23 @@ i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {
   return apart == 1 ? r.rows * r.row_bytes : 0;
 }
 
+bool Space::prefetch_saves(Level from) const {
+  if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return false;
+  return from >= kL3 && line_millicycles(from, true) < line_millicycles(from, false);
+}
+
+bool Space::asks_for_output(const Spec& s) const {
+  const Place& place = s.place[computation().inputs()];
+  const bool vectors = family().kernel->lanes > 1 && !family().kernel->lanes_reduce;
+  return vectors && stores_adjacent_ && !place.packed && !s.accumulate &&
+         prefetch_saves(place.level);
+}
+
 int Space::prefetchable(const Spec& s) const {
-  if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return -1;
   int best = -1;
   i64 most = 0;
   for (int o = 0; o < computation().inputs(); ++o) {
-    const Level from = s.place[o].level;
-    if (from < kL3 || line_millicycles(from, true) >= line_millicycles(from, false)) continue;
+    if (!prefetch_saves(s.place[o].level)) continue;
     const Region r = region(s, o);
     if (stream_bytes(s, o, r) > 0 && r.lines > most) {
       most = r.lines;

@@ -98,7 +98,7 @@ class Space {
   Cost transfer(const Region& r, Level from, bool prefetched = false) const;
   // Bringing an operand to any nearer level, for those that use it there.
   Cost view(const Spec& s, int operand) const;
-  // With a stream prefetched so many bytes ahead; ahead_operand -1: none.
+  // With a stream prefetched so many bytes ahead, or the output asked for; ahead_operand -1: none.
   Cost leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const;
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
@@ -126,6 +126,8 @@ class Space {
   i64 stream_bytes(const Spec& s, int operand, const Region& r) const;
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
+  // Whether a leaf might ask for the lines of its output before it computes.
+  bool asks_for_output(const Spec& s) const;
 
  private:
   friend class Steps;
@@ -150,10 +152,12 @@ class Space {
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
   Work leaf_work(const Extents& e) const;
+  void add_partial_loads(const Spec& s, Work& w) const;
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
+  bool prefetch_saves(Level from) const;
   Cost stream(const Region& r, Level from, i64 distance) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.

@@ -65,6 +65,21 @@ TEST_CASE("what the header says") {
     CHECK_MESSAGE(text.find(part) == std::string::npos, std::string(part));
 }
 
+// The rows of a tile are 37 apart: each begins in a line of its own and takes two.
+TEST_CASE("an output that is asked for") {
+  Kernel k("(a: f32[6,19], b: f32[19,37]): f32 = matmul(a, b)", "f", 1);
+  k.add("avx2", "fma_f32x8 lane=n quantum=m:3,n:24",
+        "loop m by 3\n  loop n by 24\n    body\n      call ahead out 0\n    rest 13\n      call\n");
+  const std::string text = emit_header({k.code}, options("f.h")).header;
+  for (const char* line : {"pc)", "pc + 16)", "pc + 37)", "pc + 53)", "pc + 74)", "pc + 90)"})
+    CHECK_MESSAGE(text.find(fmt::format("_mm_prefetch(reinterpret_cast<const char*>({}", line)) !=
+                      std::string::npos,
+                  std::string(line));
+  size_t asked = 0;
+  for (size_t at = 0; (at = text.find("_mm_prefetch", at)) != std::string::npos; ++at) ++asked;
+  CHECK(asked == 6);
+}
+
 // A feature that compilers do not know by name: the header asks by a copy of the runtime's file.
 TEST_CASE("what the choice needs") {
   constexpr std::string_view kBytes = "(a: u8[4,8], b: i8[8,8] packed): i32 = matmul(a, b)";

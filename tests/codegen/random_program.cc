@@ -53,8 +53,9 @@ ImplPtr random_move(const Problem& p, const Spec& spec, Random& random) {
 ImplPtr random_call(const Problem& p, const Spec& spec, Random& random) {
   Call call;
   if (random.one_in(3)) {
-    call.ahead_operand = static_cast<int>(random.below(p.computation->inputs()));
-    call.ahead_bytes = 64 * random.between(1, 300);
+    call.ahead_operand = static_cast<int>(random.below(p.computation->inputs() + 1));
+    if (call.ahead_operand < p.computation->inputs())
+      call.ahead_bytes = 64 * random.between(1, 300);
   }
   return legal(p, spec, {call});
 }

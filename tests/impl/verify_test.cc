@@ -26,7 +26,8 @@ constexpr Row kMatmulRows[] = {
     {"m=7 n=16 k=19 a@mem b@mem out@mem", "call", "call: m is 7 here and the leaf takes 6"},
     {"m=6 n=17 k=19 a@mem b@mem out@mem", "call", "call: n is 17 here and the leaf takes 16"},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 64",
-     "call ahead out 64: only inputs are prefetched"},
+     "call ahead out 64: an output is asked for 0 bytes ahead"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 0", ""},
 
     // Loops.
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "loop m by 6\n  call",

@@ -202,6 +202,35 @@ TEST_CASE("no prefetch is proposed that a stream is too short for") {
   }
 }
 
+TEST_CASE("a leaf asks for an output that is far, whole and only written") {
+  const Machine machine = toy_machine();
+  const KernelSpec k = spec("(a: f32[6,32], b: f32[32,16]): f32 = matmul(a, b)");
+  struct Row {
+    std::string_view family;
+    Place out;
+    bool accumulate, asks;
+  };
+  constexpr std::string_view kVectors =
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  for (const Row& row :
+       {Row{kVectors, {kMemory, false}, false, true}, Row{kVectors, {kL2, false}, false, false},
+        Row{kVectors, {kMemory, false}, true, false},
+        Row{"dot_f32x8 lane=k quantum=m:6,n:2,k:8 a=load_f32x8 b=load_f32x8 out=store_f32",
+            {kMemory, false},
+            false,
+            false}}) {
+    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation, &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.place.fill({kL1, false});
+    s.place[2] = row.out;
+    s.accumulate = row.accumulate;
+    CHECK(space.asks_for_output(s) == row.asks);
+    if (row.asks) CHECK(space.leaf(s, 2, 0) < space.leaf(s, -1, 0));
+  }
+}
+
 TEST_CASE("one tile below the quantum divides a dim evenly, where no panel is cut") {
   constexpr std::string_view kSpec = "(a: f32[64,16], b: f32[16,96]): f32 = matmul(a, b)";
   const KernelSpec k = spec(kSpec);

@@ -92,11 +92,9 @@ static constexpr Access kAccesses[] = {
         "{r0} = _mm256_maskload_ps({p}, first_lanes({n}));"),
     in_parts(
         lanes8(kVector, "load_bf16x8", Dtype::bf16, Dtype::f32, "(x: bf16[8]): f32[8] = convert(x)",
-               "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32("
-               "_mm_loadu_si128(reinterpret_cast<const __m128i*>({p}))), 16));",
-               {.alu = 2, .load = 1}),
-        "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(first_bytes({p}, 2 * "
-        "{n})), 16));"),
+               "{r0} = bf16x8_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
+               {.alu = 1, .load = 1}),
+        "{r0} = bf16x8_to_f32(first_bytes({p}, 2 * {n}));"),
     kSplitBf16,
     in_parts(
         lanes8(kVector, "load_f16x8", Dtype::f16, Dtype::f32, "(x: f16[8]): f32[8] = convert(x)",
@@ -212,11 +210,22 @@ static constexpr Access kAccesses[] = {
            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
 };
 
+// bf16 to f32 is one shuffle of what a load has put into both halves; it needs neither of the pipes
+// that multiply. (G: tiles of 6 x 16 with b in L1, 114 Gflop/s, as with b in f32; by vpmovzxwd and
+// vpslld 96 to 101, by vpslld and vpand of 16 in even and odd order 104. Compilers keep its mask in
+// the register that leaves leave free, or in memory, which is no slower.)
+//
 // f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
 // addition could carry it into infinity.
 static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __m256i first_lanes(std::int32_t n) noexcept {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256 bf16x8_to_f32(__m128i v) noexcept {
+  const __m256i high_halves =
+      _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9, -1, -1,
+                       10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
+  return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(v), high_halves));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m128i load_8(const void* p) noexcept {
   return _mm_loadl_epi64(static_cast<const __m128i*>(p));

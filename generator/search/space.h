@@ -27,6 +27,7 @@
 //   as packed ones (Z: predicted 0.63 against 0.83 of peak, measured 84 against 124 Gflop/s).
 // - Multiply-adds and other vector work share pipes. (G: widening bf16 in the inner loop takes 10.1
 //   cycles where the multiply-adds alone need 6; predicted 6.4, now 9.3.)
+// - Tiles with few accumulators more than latency asks for wait as well (leaf_cost.cc).
 // - Accumulator latency counts an eighth more than the manual says: with exactly 4 cycles a 4x16
 //   tile ties with 6x16, measured 111 against 124 Gflop/s (Z).
 // - Only a part of L1 and L2 is promised to operands: streams need room too.

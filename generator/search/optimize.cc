@@ -18,6 +18,7 @@ struct Task {
   FamilyResult result;
   ImplPtr impl;
   bool exhausted = false;
+  bool done = false;
 };
 
 // What threads need to work on one task together.
@@ -70,7 +71,7 @@ class Race {
 
  private:
   void work(int self) {
-    for (int i; (i = next_.fetch_add(1)) < static_cast<int>(tasks_.size());) {
+    for (int i; !lost_ && (i = next_.fetch_add(1)) < static_cast<int>(tasks_.size());) {
       if (options_.pruning.bounds && tasks_[i].result.lower_bound > best_cost()) {
         tasks_[i].result.skipped = true;
         finish(i, {});
@@ -127,6 +128,18 @@ class Race {
     return true;
   }
 
+  // Whether undecided() will hold whatever the tasks that are not done find: one ran out of budget,
+  // none before it is cheaper than its bound, and none behind it can be.
+  bool is_lost() const {
+    Cost before = Cost::infinite();
+    for (const Task& t : tasks_) {
+      if (!t.done) return false;
+      if (t.exhausted && t.result.lower_bound <= before) return true;
+      before = std::min(before, t.result.cost);
+    }
+    return false;
+  }
+
   Cost best_cost() {
     std::lock_guard lock(mutex_);
     return winner < 0 ? Cost::infinite() : tasks_[winner].result.cost;
@@ -134,6 +147,8 @@ class Race {
   void finish(int i, const SearchStats& s) {
     std::lock_guard lock(mutex_);
     stats += s;
+    tasks_[i].done = true;
+    lost_ = lost_ || is_lost();
     const Cost cost = tasks_[i].result.cost;
     if (cost.finite() && !tasks_[i].result.skipped) {
       const bool better = winner < 0 || cost < tasks_[winner].result.cost ||
@@ -154,6 +169,7 @@ class Race {
   const SearchOptions& options_;
   Tables* tables_;
   std::atomic<int> next_{0};
+  std::atomic<bool> lost_{false};
   std::mutex mutex_;
   std::vector<Search*> running_;
   std::condition_variable left_;

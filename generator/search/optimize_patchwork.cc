@@ -115,6 +115,10 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
     menus_.push_back(menu(d));
     sums_ |= c.dims[d].reduction;
   }
+  // A family's budget is for all its pieces.
+  i64 pieces = sums_ ? 2 : 1;
+  for (const std::vector<i64>& menu : menus_) pieces *= static_cast<i64>(menu.size());
+  if (options_.max_specs > 0) options_.max_specs = ceil_div(options_.max_specs, pieces);
   options_.part.home = home_level(c, machine, options.threads);
   if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }

@@ -109,6 +109,11 @@ TEST_CASE("a budget stops the search, the same way each time") {
     REQUIRE(std::holds_alternative<StopReason>(r));
     CHECK(std::get<StopReason>(r) == StopReason::kBudget);
   }
+  // Nothing has a better bound than the first family: when its budget is spent, so is all hope.
+  SearchProgress progress;
+  optimize(k.computation, machine, *find_isa("avx2"), {.max_specs = 10, .progress = &progress});
+  CHECK(progress.families > 1);
+  CHECK(progress.done == 1);
 }
 
 TEST_CASE("explain names every node, its cost and what lost") {

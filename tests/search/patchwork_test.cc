@@ -115,6 +115,19 @@ TEST_CASE("a budget stops a patchwork") {
   const auto r = optimize(k.computation, toy_machine(), *find_isa("avx2"), {.max_specs = 3});
   REQUIRE(std::holds_alternative<StopReason>(r));
   CHECK(std::get<StopReason>(r) == StopReason::kBudget);
+  // It is for all pieces together.
+  const auto specs = [](const std::string& text) {
+    const KernelSpec known = spec(text);
+    const auto found =
+        optimize(known.computation, toy_machine(), *find_isa("scalar"), SearchOptions());
+    return std::get<Optimum>(found).stats.specs;
+  };
+  const i64 one = specs("(a: f32[8,24], b: f32[24,8]): f32 = matmul(a, b)");
+  const KernelSpec pieces = spec("(a: f32[m to 8,24], b: f32[24,8]): f32 = matmul(a, b)");
+  const auto all =
+      optimize(pieces.computation, toy_machine(), *find_isa("scalar"), {.max_specs = one});
+  REQUIRE(std::holds_alternative<StopReason>(all));
+  CHECK(std::get<StopReason>(all) == StopReason::kBudget);
 }
 
 TEST_CASE("strides that are known at run time only have tables of their own") {

@@ -1,7 +1,10 @@
 #include "run/build.h"
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -18,12 +21,37 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kKernelsInHeader = 4;
+constexpr const char* kFlags = "-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror";
 constexpr std::string_view kSpace = "drawn::kernels";
 
 double thread_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// A command of the shell: whether it worked, and the CPU seconds of all its processes.
+struct Ran {
+  bool well;
+  double seconds;
+};
+
+Ran run_command(const std::string& command) {
+  const pid_t child = fork();
+  MORELLO_CHECK(child >= 0, "no process for: {}", command);
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  while (wait4(child, &status, 0, &used) < 0)
+    MORELLO_CHECK(errno == EINTR, "lost the process of: {}", command);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return {WIFEXITED(status) && WEXITSTATUS(status) == 0,
+          seconds(used.ru_utime) + seconds(used.ru_stime)};
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -246,6 +274,35 @@ Batch::Sources Batch::emit() const {
   return out;
 }
 
+Batch::Longest Batch::compile_alone(const Toolchain& toolchain) const {
+  Longest longest;
+  const std::string file = directory_ + "/alone";
+  for (const Kernel& k : kernels_) {
+    EmitOptions options;
+    options.space = kSpace;
+    options.machine = k.machine->name;
+    options.header_name = "alone.h";
+    const std::vector<KernelCode> codes = {k.code};
+    write_text(file + ".h", emit_header(codes, options).header);
+    // Taken by variables that others might see, so that nothing is left out.
+    std::string source =
+        fmt::format("#include \"alone.h\"\nauto run = &{}::{};\n", kSpace, k.code.name);
+    for (const Param& p : k.spec.params)
+      if (p.packed)
+        source += fmt::format("auto pack_{0} = &{1}::{2}_pack_{0};\n", p.name, kSpace, k.code.name);
+    write_text(file + ".cc", source);
+    const Ran ran =
+        run_command(fmt::format("{} {} {} {} -c {}.cc -o {}.o > {}.log 2>&1", toolchain.compiler,
+                                toolchain.flags, kFlags, MORELLO_RUN_INCLUDES, file, file, file));
+    if (!ran.well) {
+      longest.problem = read_text(file + ".log").substr(0, 4000) + "\n" + describe(k);
+      return longest;
+    }
+    if (ran.seconds > longest.seconds) longest = {ran.seconds, k.drawn.spec, ""};
+  }
+  return longest;
+}
+
 std::string Batch::check(const Toolchain& toolchain, const std::string& arguments) {
   const Sources sources = emit();
   std::string includes, subjects;
@@ -270,18 +327,17 @@ std::string Batch::check(const Toolchain& toolchain, const std::string& argument
                          "int main(int argc, char** argv) {{\n"
                          "  return run_subjects(kSubjects, {2}, argc, argv);\n}}\n",
                          includes, subjects, count));
-  const std::string compile = fmt::format(
-      "{} -std=c++17 {} -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I{} {} {}.cc {} {} "
-      "-o {} -pthread > {}.log 2>&1",
-      toolchain.compiler, toolchain.flags, directory_, MORELLO_RUN_INCLUDES, program,
-      fmt::join(sources.compiled, " "), MORELLO_RUN_LIBRARY, program, program);
-  if (std::system(compile.c_str()) != 0) {
+  const std::string compile =
+      fmt::format("{} {} {} -I{} {} {}.cc {} {} -o {} -pthread > {}.log 2>&1", toolchain.compiler,
+                  toolchain.flags, kFlags, directory_, MORELLO_RUN_INCLUDES, program,
+                  fmt::join(sources.compiled, " "), MORELLO_RUN_LIBRARY, program, program);
+  if (!run_command(compile).well) {
     std::string out = compile + "\n" + read_text(program + ".log").substr(0, 4000) + "\n";
     for (const Kernel& k : kernels_) out += describe(k);
     return out;
   }
   const std::string run = fmt::format("{0} {1} > {0}.out 2>&1", program, arguments);
-  if (std::system(run.c_str()) == 0) return "";
+  if (run_command(run).well) return "";
   const std::string printed = read_text(program + ".out");
   std::string out = fmt::format("{} {}: {}\n{}", toolchain.compiler, toolchain.flags, run, printed);
   for (const Kernel& k : kernels_)

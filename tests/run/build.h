@@ -33,12 +33,22 @@ class Batch {
   static constexpr std::string_view kTooLong = "too long";
   // CPU seconds of the search for the kernel added last, all its instruction sets.
   double search_seconds() const { return kernels_.back().seconds; }
+  const std::string& spec() const { return kernels_.back().drawn.spec; }
   const Variant& variant(size_t kernel, size_t i) const {
     return kernels_[kernel].code.variants[i];
   }
 
   // Of the kernel added last.
   const std::vector<Variant>& variants() const { return kernels_.back().code.variants; }
+
+  // CPU seconds that it takes to compile a translation unit with nothing but the header of one
+  // kernel, for the kernel that takes longest; and what is wrong, or "".
+  struct Longest {
+    double seconds = 0;
+    std::string spec;
+    std::string problem;
+  };
+  Longest compile_alone(const Toolchain& toolchain) const;
 
   // Emits several headers and a program that includes all of them; compiles and runs it. Returns ""
   // or everything that is known of the failures. `arguments`: see run_subjects().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "target/isa.h"
 
@@ -74,12 +75,22 @@ class Artist {
     return one;
   }
 
-  std::string order(size_t rank) {
-    if (rank >= 2 && one_in(3)) return " col";
-    // A block of padding in every axis would be most of the tensor.
-    return one_in(5) && rank <= 3
-               ? " " + random_layout(random_, static_cast<int>(rank)).str(static_cast<int>(rank))
-               : "";
+  // Whole axes in some order; the elements of such a tensor may be strided.
+  std::string axes(size_t rank) {
+    if (rank < 3 || !one_in(4)) return rank >= 2 && one_in(3) ? " col" : "";
+    std::vector<std::string> digits;
+    for (std::vector<size_t> left = iota(rank); !left.empty();) {
+      const size_t axis = any(left);
+      std::erase(left, axis);
+      digits.push_back(std::to_string(axis));
+    }
+    return fmt::format(" order({})", fmt::join(digits, ", "));
+  }
+
+  static std::vector<size_t> iota(size_t count) {
+    std::vector<size_t> out(count);
+    std::iota(out.begin(), out.end(), size_t{0});
+    return out;
   }
 
   // One extent in a few is known at run time only, wherever it occurs. What is refused (packed,
@@ -98,9 +109,11 @@ class Artist {
   }
 
   std::string layout(size_t rank) {
-    const std::string text = order(rank);
-    const bool apart = text.empty() || text == " col";
-    return apart && rank > 1 && one_in(4) ? text + " strided" : text;
+    // A block of padding in every axis would be most of the tensor.
+    if (one_in(6) && rank <= 3)
+      return " " + random_layout(random_, static_cast<int>(rank)).str(static_cast<int>(rank));
+    const std::string text = axes(rank);
+    return rank > 1 && one_in(4) ? text + " strided" : text;
   }
 
   std::string tensor(const std::string& dtype, const std::vector<i64>& s, bool may_pack = false) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "run/build.h"
 
@@ -15,7 +16,9 @@ namespace morello::run {
 namespace {
 
 // Specs per family, of which there are a few dozen.
-constexpr i64 kSearchBudget = 2'000'000;
+constexpr i64 kSearchBudget = 200'000;
+// CPU seconds for a header alone, on a machine that does other things, too.
+constexpr double kMostCompileSeconds = 6;
 
 struct Args {
   int count = 40;
@@ -24,14 +27,33 @@ struct Args {
   int jobs = 2;
   std::vector<std::string> compilers = known_compilers();
   std::string directory = MORELLO_RUN_DIRECTORY;
+  bool verbose = false;
   std::string spec;
   int threads = 1;
   std::string isas = "avx2,scalar";
   std::uint64_t odd = 0;
 };
 
+// The most that anything took, and what it was.
+class Longest {
+ public:
+  void take(double seconds, const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    if (seconds > seconds_) std::tie(seconds_, what_) = std::tie(seconds, what);
+  }
+  std::string str() const { return fmt::format("{:.1f} s: {}", seconds_, what_); }
+
+ private:
+  std::mutex mutex_;
+  double seconds_ = 0;
+  std::string what_;
+};
+
 struct Totals {
-  std::atomic<i64> search_milliseconds{0}, longest{0};
+  explicit Totals(size_t compilers) : compile(compilers) {}
+  std::atomic<i64> search_milliseconds{0};
+  Longest search;
+  std::vector<Longest> compile;  // per compiler
   std::atomic<int> passed_over{0}, failed{0};
   // Programs with parallel loops, with such in such, with shares of a reduction.
   std::atomic<int> parallel{0}, nested{0}, shares{0};
@@ -47,12 +69,16 @@ struct Totals {
 
 // Draws and searches. A kernel whose search takes long is passed over: its turn is in shapes_test.
 std::string fill(Batch& batch, int first, int size, Random& random, const Machine& odd,
-                 Totals& totals) {
+                 bool verbose, Totals& totals) {
   static const Machine generic = *load_machine("x86-64-v3");
   batch.set_budget(kSearchBudget);
   for (int i = first; i < first + size;) {
-    const std::string problem =
-        batch.add(draw(random, fmt::format("k{}", i)), i % 2 == 0 ? generic : odd);
+    const Drawn drawn = draw(random, fmt::format("k{}", i));
+    if (verbose) {
+      fmt::print("{} threads={} isa={}\n", drawn.spec, drawn.threads, drawn.isas);
+      std::fflush(stdout);
+    }
+    const std::string problem = batch.add(drawn, i % 2 == 0 ? generic : odd);
     if (problem == Batch::kTooLong) {
       ++totals.passed_over;
       continue;
@@ -62,9 +88,7 @@ std::string fill(Batch& batch, int first, int size, Random& random, const Machin
     totals.count(batch.variants());
     const auto milliseconds = static_cast<i64>(batch.search_seconds() * 1000);
     totals.search_milliseconds += milliseconds;
-    i64 longest = totals.longest;
-    while (longest < milliseconds && !totals.longest.compare_exchange_weak(longest, milliseconds)) {
-    }
+    totals.search.take(batch.search_seconds(), batch.spec());
   }
   return "";
 }
@@ -77,12 +101,19 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
   Batch batch(fmt::format("{}/{}", a.directory, number));
   const int first = number * a.batch;
   std::string problems =
-      fill(batch, first, std::min(a.batch, a.count - first), random, odd, totals);
+      fill(batch, first, std::min(a.batch, a.count - first), random, odd, a.verbose, totals);
   if (!problems.empty()) return problems;
   for (size_t c = 0; c < a.compilers.size(); ++c) {
     // Every kernel with every compiler; optimised with one of them, and with the other next time.
     const bool optimise = (static_cast<size_t>(number) + c) % 2 == 0;
-    problems += batch.check({a.compilers[c], optimise ? "-O2" : "-O0"}, std::to_string(seed));
+    const Toolchain toolchain = {a.compilers[c], optimise ? "-O2" : "-O0"};
+    problems += batch.check(toolchain, std::to_string(seed));
+    if (!optimise) continue;
+    const Batch::Longest alone = batch.compile_alone(toolchain);
+    problems += alone.problem;
+    totals.compile[c].take(alone.seconds, alone.spec);
+    if (alone.seconds > kMostCompileSeconds)
+      problems += fmt::format("{:.1f} s to compile {}\n", alone.seconds, alone.spec);
   }
   return problems;
 }
@@ -93,7 +124,7 @@ int run_random(const Args& a) {
     if (!isa->runs_here()) fmt::print("compiled only: this CPU lacks {}\n", isa->name);
   std::fflush(stdout);
   const int batches = (a.count + a.batch - 1) / a.batch;
-  Totals totals;
+  Totals totals(a.compilers.size());
   std::atomic<int> next{0};
   std::mutex printing;
   const auto work = [&] {
@@ -110,9 +141,12 @@ int run_random(const Args& a) {
   for (int i = 1; i < a.jobs; ++i) threads.emplace_back(work);
   work();
   for (std::thread& t : threads) t.join();
-  fmt::print("{} of {} batches failed; search: {:.1f} s CPU, longest {:.1f} s, {} passed over\n",
+  fmt::print("{} of {} batches failed; search: {:.1f} s CPU, {} passed over\n",
              totals.failed.load(), batches, static_cast<double>(totals.search_milliseconds) / 1000,
-             static_cast<double>(totals.longest) / 1000, totals.passed_over.load());
+             totals.passed_over.load());
+  fmt::print("longest search, {}\n", totals.search.str());
+  for (size_t c = 0; c < a.compilers.size(); ++c)
+    fmt::print("longest to compile with {}, {}\n", a.compilers[c], totals.compile[c].str());
   fmt::print("programs with parallel loops: {}, in one another: {}, with shares of a sum: {}\n",
              totals.parallel.load(), totals.nested.load(), totals.shares.load());
   return totals.failed == 0 ? 0 : 1;
@@ -143,6 +177,7 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", a.jobs, "Programs at a time")->check(CLI::Range(1, 64));
   app.add_option("--cxx", a.compilers, "Compilers, with commas between them")->delimiter(',');
   app.add_option("--dir", a.directory, "Where files go");
+  app.add_flag("--verbose", a.verbose, "Every kernel before it is searched for");
   app.add_option("--spec", a.spec, "Only this kernel");
   app.add_option("--threads", a.threads, "Of --spec")->check(CLI::Range(1, 64));
   app.add_option("--isa", a.isas, "Of --spec");

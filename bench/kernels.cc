@@ -31,10 +31,10 @@ ThreadPool& pool_of(std::size_t count) {
 
 std::vector<Subject> all_subjects() {
   std::vector<Subject> out;
-#define MORELLO_GIVEN(name)                                                              \
+#define MORELLO_GIVEN(name, ...)                                                         \
   out.push_back({given<kernels::name##_info>(&kernels::name, kernels::name##_selected(), \
                                              pool_of(kernels::name##_info::threads))});
-#define MORELLO_PACKED(name)                                            \
+#define MORELLO_PACKED(name, ...)                                       \
   out.push_back({packed<kernels::name##_info, &kernels::name##_pack_b>( \
       &kernels::name, kernels::name##_selected(), pool_of(kernels::name##_info::threads))});
   MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)

@@ -35,14 +35,24 @@ double worst(const Operand& a, const Operand& b, const T* out) {
   return worst;
 }
 
-std::size_t size_of(Operand::Kind kind) {
+i64 size_of(Operand::Kind kind) {
   return kind == Operand::Kind::f32 ? 4 : kind == Operand::Kind::bf16 ? 2 : 1;
+}
+
+i64 padded(Operand::Kind kind, i64 elements) {
+  const i64 in_line = 64 / size_of(kind);
+  return ((elements + in_line - 1) / in_line | 1) * in_line;
 }
 
 }  // namespace
 
-Operand::Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, int i8_bits)
-    : kind_(kind), rows_(rows), columns_(columns), order_(order) {
+Operand::Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, const How& how)
+    : kind_(kind),
+      rows_(rows),
+      columns_(columns),
+      order_(order),
+      stride_(order == Order::rows ? columns : rows) {
+  if (how.padded) stride_ = padded(kind, stride_);
   values_.resize(static_cast<std::size_t>(rows * columns));
   std::mt19937 random(seed);
   for (float& value : values_) {
@@ -59,21 +69,21 @@ Operand::Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, i
         value = static_cast<std::uint8_t>(bits);
         break;
       case Kind::i8:
-        value = static_cast<float>(static_cast<std::int8_t>(bits) >> (8 - i8_bits));
+        value = static_cast<float>(static_cast<std::int8_t>(bits) >> (8 - how.i8_bits));
     }
   }
   store();
 }
 
 void Operand::store() {
-  const std::size_t size = size_of(kind_);
-  raw_ = AlignedBuffer<unsigned char>(values_.size() * size);
+  const i64 size = size_of(kind_);
   const bool by_rows = order_ == Order::rows;
+  raw_ = AlignedBuffer<unsigned char>(
+      static_cast<std::size_t>(size * stride_ * (by_rows ? rows_ : columns_)));
   for (i64 i = 0; i < rows_; ++i)
     for (i64 j = 0; j < columns_; ++j) {
       const float value = values_[static_cast<std::size_t>(i * columns_ + j)];
-      unsigned char* p =
-          raw_.data() + size * static_cast<std::size_t>(by_rows ? i * columns_ + j : j * rows_ + i);
+      unsigned char* p = raw_.data() + size * (by_rows ? i * stride_ + j : j * stride_ + i);
       switch (kind_) {
         case Kind::f32:
           put(value, p);
@@ -91,9 +101,10 @@ void Operand::store() {
 }
 
 Operand Operand::in(Order order) const {
-  Operand other(kind_, 0, 0, order, 0);
+  Operand other(kind_, 0, 0, order, 0, How());
   other.rows_ = rows_;
   other.columns_ = columns_;
+  other.stride_ = order == Order::rows ? columns_ : rows_;
   other.values_ = values_;
   other.store();
   return other;

@@ -19,9 +19,14 @@ enum class Order { rows, columns };
 class Operand {
  public:
   enum class Kind { f32, bf16, u8, i8 };
-  // `i8_bits`: how many bits signed bytes have. Sums of two products of an unsigned byte and a
-  // 7-bit one stay in 16 bits, so that code which adds pairs there is exact, too.
-  Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, int i8_bits = 8);
+  struct How {
+    // How many bits signed bytes have. Sums of two products of an unsigned byte and a 7-bit one
+    // stay in 16 bits, so that code which adds pairs there is exact, too.
+    int i8_bits = 8;
+    // Rows (columns) an odd number of cache lines apart, as gemma.cpp pads them.
+    bool padded = false;
+  };
+  Operand(Kind kind, i64 rows, i64 columns, Order order, unsigned seed, const How& how);
 
   const void* data() const { return raw_.data(); }
   double at(i64 row, i64 column) const {
@@ -32,7 +37,9 @@ class Operand {
   i64 rows() const { return rows_; }
   i64 columns() const { return columns_; }
   Order order() const { return order_; }
-  // The same values in another order.
+  // Elements from one row (by columns: column) to the next.
+  i64 stride() const { return stride_; }
+  // The same values in another order, close together.
   Operand in(Order order) const;
 
  private:
@@ -41,6 +48,7 @@ class Operand {
   Kind kind_;
   i64 rows_, columns_;
   Order order_;
+  i64 stride_;
   AlignedBuffer<unsigned char> raw_;
   std::vector<float> values_;  // by rows, whatever the order of the bytes
 };

@@ -12,16 +12,21 @@ namespace {
 
 using dnnl::memory;
 
-// Before the first primitive: the instructions, and one thread for the OpenMP runtime that the
+// For primitives that are made and executed from now on; false without the OpenMP runtime that the
 // library brings along.
+bool set_threads(int threads) {
+  using SetThreads = void (*)(int);
+  static const auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (set != nullptr) set(threads);
+  return set != nullptr;
+}
+
+// Before the first primitive: the instructions.
 dnnl::engine& engine() {
   static dnnl::engine one = [] {
     dnnl::set_max_cpu_isa(kAvx512 ? dnnl::cpu_isa::avx512_core_bf16
                           : kVnni ? dnnl::cpu_isa::avx2_vnni
                                   : dnnl::cpu_isa::avx2);
-    using SetThreads = void (*)(int);
-    if (void* set = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))
-      reinterpret_cast<SetThreads>(set)(1);
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return one;
@@ -56,10 +61,12 @@ dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc
 
 Contender contender(const Product& p) {
   using Tag = memory::format_tag;
-  const Tag given = p.b.order() == Order::rows ? Tag::ab : Tag::ba;
+  const memory::dims strides =
+      p.b.order() == Order::rows ? memory::dims{p.b.stride(), 1} : memory::dims{1, p.b.stride()};
   const memory::desc a({p.m(), p.k()}, type_of(p.a.kind()), Tag::ab);
-  const memory::desc b({p.k(), p.n()}, type_of(p.b.kind()), given);
-  const memory::desc wanted({p.k(), p.n()}, type_of(p.b.kind()), p.packed ? Tag::any : given);
+  const memory::desc b({p.k(), p.n()}, type_of(p.b.kind()), strides);
+  const memory::desc wanted =
+      p.packed ? memory::desc({p.k(), p.n()}, type_of(p.b.kind()), Tag::any) : b;
   const memory::desc out({p.m(), p.n()},
                          p.a.is_float() ? memory::data_type::f32 : memory::data_type::s32, Tag::ab);
   const dnnl::matmul::primitive_desc chosen = matmul_of(a, wanted, out);
@@ -75,7 +82,8 @@ Contender contender(const Product& p) {
                                                      {DNNL_ARG_WEIGHTS, weights},
                                                      {DNNL_ARG_DST, over(out, p.out)}};
   return {"oneDNN", chosen.impl_info_str(),
-          [primitive = dnnl::matmul(chosen), stream, arguments]() mutable {
+          [primitive = dnnl::matmul(chosen), stream, arguments, threads = p.threads]() mutable {
+            set_threads(threads);
             primitive.execute(stream, arguments);
             stream.wait();
           }};
@@ -84,6 +92,7 @@ Contender contender(const Product& p) {
 }  // namespace
 
 Contenders onednn(const Product& p) {
+  if (!set_threads(p.threads) && p.threads > 1) return {};
   try {
     return {contender(p)};
   } catch (const dnnl::error&) {  // no bf16 with AVX2, for one

@@ -9,15 +9,15 @@ std::vector<Ours> ours() {
   // weights its results would be wrong.
   constexpr int kBits = 7;
   std::vector<Ours> out;
-#define MORELLO_GIVEN(name)                                                                       \
-  out.push_back({#name, [](ThreadPool& pool) {                                                    \
+#define MORELLO_GIVEN(name, m, k, n, beside)                                                      \
+  out.push_back({#name, beside, kernels::name##_info::threads, [](ThreadPool& pool) {             \
                    return given<kernels::name##_info>(&kernels::name, kernels::name##_selected(), \
-                                                      pool, kBits);                               \
+                                                      pool, At{m, k, n}, kBits);                  \
                  }});
-#define MORELLO_PACKED(name)                                                     \
-  out.push_back({#name, [](ThreadPool& pool) {                                   \
-                   return packed<kernels::name##_info, &kernels::name##_pack_b>( \
-                       &kernels::name, kernels::name##_selected(), pool, kBits); \
+#define MORELLO_PACKED(name, m, k, n, beside)                                                 \
+  out.push_back({#name, beside, kernels::name##_info::threads, [](ThreadPool& pool) {         \
+                   return packed<kernels::name##_info, &kernels::name##_pack_b>(              \
+                       &kernels::name, kernels::name##_selected(), pool, At{m, k, n}, kBits); \
                  }});
   MORELLO_BENCH_KERNELS(MORELLO_GIVEN, MORELLO_PACKED)
 #undef MORELLO_GIVEN

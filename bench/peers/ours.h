@@ -11,6 +11,8 @@ namespace morello::bench {
 
 struct Ours {
   std::string name;
+  std::string beside;  // where sizes are known at run time only: the same with known sizes
+  int threads = 1;     // at most
   std::function<Generated(ThreadPool&)> make;
 };
 

@@ -15,21 +15,22 @@ struct Product {
   const Operand& b;
   bool packed = false;  // b may be rearranged ahead of time
   void* out = nullptr;
+  int threads = 1;  // to be used by every call; a peer that cannot does not do this
 
   i64 m() const { return a.rows(); }
   i64 n() const { return b.columns(); }
   i64 k() const { return a.columns(); }
   bool is(Operand::Kind kind) const { return a.kind() == kind; }
-  // f32 and all by rows, as it is: what every BLAS does.
+  // f32 and all by rows, as it is, one thread: what every BLAS does.
   bool is_plain_f32() const {
-    return is(Operand::Kind::f32) && !packed && b.order() == Order::rows;
+    return is(Operand::Kind::f32) && !packed && b.order() == Order::rows && threads == 1;
   }
   const float* f32_a() const { return static_cast<const float*>(a.data()); }
   const float* f32_b() const { return static_cast<const float*>(b.data()); }
   float* f32_out() const { return static_cast<float*>(out); }
 };
 
-// A way of computing a product. One thread, and no instructions beyond MORELLO_PEERS_BITS = 256
+// A way of computing a product. No instructions beyond MORELLO_PEERS_BITS = 256
 // (AVX2, with MORELLO_PEERS_VNNI = 1 and AVX-VNNI) or 512 (AVX-512 with VNNI and BF16, but not
 // AMX).
 struct Contender {

@@ -20,18 +20,18 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// In the order in which they are met.
-std::vector<std::string> peers_of(const Column& column) {
+// In the order in which they are met; of all products, or of those by several threads.
+std::vector<std::string> peers_of(const Column& column, bool threads = false) {
   std::vector<std::string> names;
   for (const Compared& w : column.works)
-    for (std::size_t i = 1; i < w.times.size(); ++i)
+    for (std::size_t i = 1; i < w.times.size() && (!threads || w.threads > 1); ++i)
       if (std::find(names.begin(), names.end(), w.times[i].name) == names.end())
         names.push_back(w.times[i].name);
   return names;
 }
 
-const Timed* find(const Compared& w, const std::string& name) {
-  for (const Timed& t : w.times)
+const Timed* find(const std::vector<Timed>& times, const std::string& name) {
+  for (const Timed& t : times)
     if (t.name == name) return &t;
   return nullptr;
 }
@@ -57,14 +57,15 @@ std::string row(const Compared& w, const std::vector<std::string>& peers) {
       "| {} | {} | {} | {} | {} |", title(w), rate_of(w, &mine),
       share ? fmt::format("{:.1f} %", 100 * *share) : "", best != nullptr ? best->name : "",
       best != nullptr ? fmt::format("{:.2f}", best->seconds / mine.seconds) : "");
-  for (const std::string& peer : peers) out += fmt::format(" {} |", rate_of(w, find(w, peer)));
+  for (const std::string& peer : peers)
+    out += fmt::format(" {} |", rate_of(w, find(w.times, peer)));
   return out + "\n";
 }
 
 std::string runs_of(const Column& column, const std::string& name) {
   std::vector<std::string> runs;
   for (const Compared& w : column.works)
-    if (const Timed* t = find(w, name))
+    if (const Timed* t = find(w.times, name))
       if (std::find(runs.begin(), runs.end(), t->runs) == runs.end()) runs.push_back(t->runs);
   return fmt::format("{} ({})", name, fmt::join(runs, "; "));
 }
@@ -73,20 +74,48 @@ std::string number(const std::optional<double>& v) {
   return v ? fmt::format("{:.6g}", *v) : "null";
 }
 
+// What several threads gain, ours and everybody's who can, beside what the machine has for them.
+std::string threads_table(const Column& column) {
+  std::string out;
+  for (const Compared& w : column.works) {
+    if (w.threads == 1) continue;
+    out += fmt::format("| {} |", title(w));
+    const auto gain = [&](const Timed* t) {
+      const Timed* one = t != nullptr ? find(w.alone, t->name) : nullptr;
+      return one != nullptr ? fmt::format("{:.2f}", one->seconds / t->seconds) : "";
+    };
+    out += fmt::format(" {} | {} |", gain(&w.times.front()),
+                       w.fma && w.fma_alone ? fmt::format("{:.2f}", *w.fma / *w.fma_alone) : "");
+    for (const std::string& peer : peers_of(column, true))
+      out += fmt::format(" {} |", gain(find(w.times, peer)));
+    out += "\n";
+  }
+  if (out.empty()) return "";
+  std::string head = "\n| all threads over one | Morello | the limit |", line = "|---|---:|---:|";
+  for (const std::string& peer : peers_of(column, true)) {
+    head += fmt::format(" {} |", peer);
+    line += "---:|";
+  }
+  return head + "\n" + line + "\n" + out;
+}
+
 std::string json_of(const Compared& w) {
   std::vector<std::string> times;
-  for (const Timed& t : w.times)
-    times.push_back(
-        fmt::format("          {{\"name\": \"{}\", \"runs\": \"{}\", \"seconds\": {:.6g}, "
-                    "\"spread\": {:.4f}, \"share_of_allowed_error\": {}}}",
-                    t.name, t.runs, t.seconds, t.spread,
-                    std::isfinite(t.error) ? fmt::format("{:.3g}", t.error) : "null"));
+  for (const std::vector<Timed>* list : {&w.times, &w.alone})
+    for (const Timed& t : *list)
+      times.push_back(
+          fmt::format("          {{\"name\": \"{}\", \"runs\": \"{}\", \"threads\": {}, "
+                      "\"seconds\": {:.6g}, \"spread\": {:.4f}, \"share_of_allowed_error\": {}}}",
+                      t.name, t.runs, t.threads, t.seconds, t.spread,
+                      std::isfinite(t.error) ? fmt::format("{:.3g}", t.error) : "null"));
   return fmt::format(
-      "      {{\"name\": \"{}\", \"spec\": \"{}\", \"operations\": {:.0f}, \"bytes\": {:.0f},\n"
-      "        \"fma_operations_per_second\": {}, \"read_bytes_per_second\": {},\n"
+      "      {{\"name\": \"{}\", \"spec\": \"{}\", \"threads\": {}, \"operations\": {:.0f}, "
+      "\"bytes\": {:.0f},\n"
+      "        \"fma_operations_per_second\": {}, \"by_one_thread\": {}, "
+      "\"read_bytes_per_second\": {},\n"
       "        \"times\": [\n{}\n        ]}}",
-      w.name, w.spec, w.operations, w.bytes, number(w.fma), number(w.read),
-      fmt::join(times, ",\n"));
+      w.name, w.spec, w.threads, w.operations, w.bytes, number(w.fma), number(w.fma_alone),
+      number(w.read), fmt::join(times, ",\n"));
 }
 
 constexpr const char* kColours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b",
@@ -118,7 +147,7 @@ void draw(const Column& column, double top, Svg& page) {
     const double y = top + kTop + kRow * static_cast<double>(i) + 8;
     page.text(8, y + 4, title(w));
     for (std::size_t p = 0; p < peers.size(); ++p)
-      if (const Timed* t = find(w, peers[p]); t != nullptr && t->right())
+      if (const Timed* t = find(w.times, peers[p]); t != nullptr && t->right())
         page.circle(at_speed(w.times[0].seconds / t->seconds), y, 4,
                     kColours[p % std::size(kColours)]);
   }
@@ -132,10 +161,18 @@ std::optional<double> Compared::of_limit(const Timed& t) const {
   return std::nullopt;
 }
 
+bool Compared::ours_right() const {
+  const Timed* known = find(times, kKnownSizes);
+  return times.front().right() && (known == nullptr || known->right()) &&
+         (alone.empty() || alone.front().right());
+}
+
 const Timed* Compared::best_peer() const {
   const Timed* best = nullptr;
   for (std::size_t i = 1; i < times.size(); ++i)
-    if (times[i].right() && (best == nullptr || times[i].seconds < best->seconds)) best = &times[i];
+    if (times[i].right() && times[i].name != kKnownSizes &&
+        (best == nullptr || times[i].seconds < best->seconds))
+      best = &times[i];
   return best;
 }
 
@@ -144,16 +181,23 @@ std::vector<Compared> parse(const std::string& lines) {
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string> f = fields_of(line);
-    if (f.size() == 5 && f[0] == "work") {
+    if (f.size() == 6 && f[0] == "work") {
       Compared& w = works.emplace_back();
       w.name = f[1];
       w.spec = f[2];
       w.operations = std::stod(f[3]);
       w.bytes = std::stod(f[4]);
-    } else if (f.size() == 6 && f[0] == "time" && !works.empty()) {
-      works.back().times.push_back({f[1], f[2], std::stod(f[3]), std::stod(f[4]), std::stod(f[5])});
-    } else if (f.size() == 3 && f[0] == "limit" && !works.empty()) {
-      (f[1] == "fma" ? works.back().fma : works.back().read) = std::stod(f[2]);
+      w.threads = std::stoi(f[5]);
+    } else if (f.size() == 7 && f[0] == "time" && !works.empty()) {
+      Compared& w = works.back();
+      const int threads = std::stoi(f[6]);
+      (threads == w.threads ? w.times : w.alone)
+          .push_back({f[1], f[2], std::stod(f[3]), std::stod(f[4]), std::stod(f[5]), threads});
+    } else if (f.size() == 4 && f[0] == "limit" && !works.empty()) {
+      Compared& w = works.back();
+      (f[1] == "read"                 ? w.read
+       : std::stoi(f[3]) == w.threads ? w.fma
+                                      : w.fma_alone) = std::stod(f[2]);
     } else {
       throw std::runtime_error("not a line of a measurement: " + line);
     }
@@ -172,6 +216,7 @@ std::string markdown(const std::vector<Column>& columns) {
     for (std::size_t i = 0; i < peers.size(); ++i) out += "---:|";
     out += "\n";
     for (const Compared& w : c.works) out += row(w, peers);
+    out += threads_table(c);
     std::vector<std::string> runs = {runs_of(c, "Morello")};
     for (const std::string& peer : peers) runs.push_back(runs_of(c, peer));
     out += fmt::format("\nWhat ran: {}.\n\n", fmt::join(runs, ", "));

@@ -7,10 +7,14 @@
 
 namespace morello::bench {
 
+// Ours with sizes that are known when it is generated, beside one that takes them as arguments.
+inline constexpr const char* kKnownSizes = "known sizes";
+
 struct Timed {
   std::string name, runs;
   double seconds = 0, spread = 0;
   double error = 0;  // as a share of what is allowed
+  int threads = 1;
 
   bool right() const { return error <= 1; }
 };
@@ -18,13 +22,19 @@ struct Timed {
 struct Compared {
   std::string name, spec;
   double operations = 0, bytes = 0;
+  int threads = 1;
   std::optional<double> fma, read;  // limits: operations and bytes a second
-  std::vector<Timed> times;         // ours is the first
+  std::vector<Timed> times;         // with all threads; ours is the first
+  // The same by one thread, where `threads` is more.
+  std::vector<Timed> alone;
+  std::optional<double> fma_alone;
 
+  // Every kernel of ours computed what it should.
+  bool ours_right() const;
   double rate(const Timed& t) const { return operations / t.seconds; }
   // Of the read bandwidth when b is read once, else of the arithmetic.
   std::optional<double> of_limit(const Timed& t) const;
-  // Among those with the right result; null without any.
+  // Among those with the right result and not ours; null without any.
   const Timed* best_peer() const;
 };
 

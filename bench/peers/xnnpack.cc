@@ -11,7 +11,7 @@
 namespace morello::bench {
 
 Contenders xnnpack(const Product& p) {
-  if (!p.is(Operand::Kind::f32) || !p.packed) return {};
+  if (!p.is(Operand::Kind::f32) || !p.packed || p.threads != 1) return {};
   static const bool ready = xnn_initialize(nullptr) == xnn_status_success;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto m = static_cast<std::size_t>(p.m()), n = static_cast<std::size_t>(p.n()),

@@ -30,6 +30,7 @@ constexpr Elsewhere kElsewhere[] = {
     {"build/examples/gemma_matvec/gemma_matvec", "examples/gemma_matvec/CMakeLists.txt"},
     {"cmake --build build --target bench_kernels", "bench/CMakeLists.txt"},
     {"build/bench/bench_kernels", "bench/CMakeLists.txt"},
+    {"bench/peers/run", ""},
 };
 
 // One directory for all commands of a page, so that one can use what another has written.

@@ -96,13 +96,12 @@ Computation given_operands(const KernelSpec& spec) {
 class Operands {
  public:
   explicit Operands(const KernelSpec& spec) : spec_(spec), c_(given_operands(spec)) {
-    for (int o = 0; o <= c_.inputs(); ++o) maps_.push_back(given_address(c_, o));
+    for (int t = 0; t < c_.tensors(); ++t) maps_.push_back(given_address(c_, t));
     for (size_t p = 0; p < spec.params.size(); ++p) {
-      const int o = operand_of(static_cast<int>(p));
-      plain_.push_back(
-          random_values(spec.params[p].dtype, maps_[static_cast<size_t>(o)].elements, p + 1));
+      const size_t t = tensor_of(static_cast<int>(p));
+      plain_.push_back(random_values(spec.params[p].dtype, maps_[t].elements, p + 1));
     }
-    plain_.push_back(Bytes(static_cast<size_t>(maps_.back().elements * bytes(spec.result.dtype))));
+    plain_.push_back(Bytes(static_cast<size_t>(out_map().elements * bytes(spec.result.dtype))));
     sample_outputs();
   }
   std::vector<Bytes>& plain() { return plain_; }
@@ -124,10 +123,21 @@ class Operands {
     double value = 0, tolerance = 0;
   };
 
-  int operand_of(int param) const {
-    for (size_t i = 0; i < spec_.expr.args.size(); ++i)
-      if (spec_.expr.args[i] == param) return static_cast<int>(i);
-    return 0;
+  const AddressMap& out_map() const { return maps_[static_cast<size_t>(c_.inputs())]; }
+
+  // The first tensor of the computation that a parameter is.
+  size_t tensor_of(int param) const {
+    const auto& args = spec_.arguments;
+    const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), param) - args.begin());
+    return i < static_cast<size_t>(c_.inputs()) ? i : i + 1;
+  }
+
+  double value_of(size_t argument, const Extents& point) const {
+    const auto inputs = static_cast<size_t>(c_.inputs());
+    const size_t tensor = argument < inputs ? argument : argument + 1;
+    return element(c_.tensor(static_cast<int>(tensor)).dtype,
+                   plain_[static_cast<size_t>(spec_.arguments[argument])].data(),
+                   maps_[tensor].offset(point));
   }
 
   void sample_outputs() {
@@ -148,13 +158,12 @@ class Operands {
 
   Expected reference(Extents point) const {
     double sum = 0, magnitude = 0, count = 0;
+    const auto inputs = static_cast<size_t>(c_.inputs());
+    std::vector<double> in(inputs), extras;
+    for (size_t a = inputs; a < spec_.arguments.size(); ++a) extras.push_back(value_of(a, point));
     for (bool more = true; more; ++count) {
-      double in[2] = {};
-      for (int o = 0; o < c_.inputs(); ++o)
-        in[o] = element(c_.operands[static_cast<size_t>(o)].dtype,
-                        plain_[static_cast<size_t>(spec_.expr.args[static_cast<size_t>(o)])].data(),
-                        maps_[static_cast<size_t>(o)].offset(point));
-      const double term = body(in);
+      for (size_t a = 0; a < inputs; ++a) in[a] = value_of(a, point);
+      const double term = evaluate(c_.body, in, extras);
       sum += term;
       magnitude += std::fabs(term);
       more = false;
@@ -164,28 +173,21 @@ class Operands {
         if (!more) point[d] = 0;
       }
     }
-    Expected e{maps_.back().offset(point), sum, 0};
+    Expected e{out_map().offset(point), sum, 0};
     const Dtype out = c_.output().dtype;
     if (is_float(c_.compute) || is_float(out)) {
-      const double unit = out == Dtype::bf16 ? 0x1p-8 : out == Dtype::f16 ? 0x1p-10 : 0x1p-23;
-      e.tolerance =
-          unit * std::fabs(sum) + (4 * std::sqrt(count) + 2) * 0x1p-24 * magnitude + 0x1p-25;
+      e.tolerance = unit_of(out) * std::fabs(sum) +
+                    (4 * std::sqrt(count) + 2) * 0x1p-24 * magnitude + 0x1p-25;
     }
+    if (c_.finish.empty()) return e;
+    const double near = evaluate(c_.finish, in, extras, sum + e.tolerance);
+    e.value = evaluate(c_.finish, in, extras, sum);
+    e.tolerance = 2 * std::fabs(near - e.value) + unit_of(out) * std::fabs(e.value) + 0x1p-20;
     return e;
   }
 
-  double body(const double* in) const {
-    std::vector<double> stack;
-    for (const BodyOp op : c_.body) {
-      if (op == BodyOp::kIn0 || op == BodyOp::kIn1) {
-        stack.push_back(in[op == BodyOp::kIn0 ? 0 : 1]);
-        continue;
-      }
-      const double right = stack.back();
-      stack.pop_back();
-      stack.back() = op == BodyOp::kAdd ? stack.back() + right : stack.back() * right;
-    }
-    return stack.back();
+  static double unit_of(Dtype t) {
+    return t == Dtype::bf16 ? 0x1p-8 : t == Dtype::f16 ? 0x1p-10 : 0x1p-23;
   }
 
   const KernelSpec& spec_;

@@ -144,12 +144,17 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
   for (const RunTimeSize& s : k_.spec->sizes()) w.line("assert({});", size_condition(s));
   align_workspace(w, nest);
   std::string values;
-  for (int param : k_.spec->expr.args) {
-    const Param& p = k_.spec->params[param];
+  const int inputs = k_.spec->computation.inputs();
+  for (size_t i = 0; i < k_.spec->arguments.size(); ++i) {
+    const Param& p = k_.spec->params[k_.spec->arguments[i]];
+    if (static_cast<int>(i) == inputs) values += k_.spec->result.name + ", ";
     values += p.packed ? fmt::format("static_cast<const {}*>({}), ", c_type(p.dtype), p.name)
                        : p.name + ", ";
   }
-  values += k_.spec->result.name;
+  if (static_cast<int>(k_.spec->arguments.size()) == inputs)
+    values += k_.spec->result.name;
+  else
+    values.resize(values.size() - 2);
   for (const int dim : nest.sizes) values += ", " + k_.spec->computation.dims[dim].size;
   for (const int symbol : nest.strides) values += ", " + stride_value(*k_.spec, symbol);
   for (const std::string& name : run_time_arguments(*k_.spec))

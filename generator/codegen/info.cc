@@ -21,8 +21,9 @@ std::string isa_list(const KernelCode& k) {
 }
 
 int operand_of(const KernelSpec& spec, int param) {
-  for (size_t i = 0; i < spec.expr.args.size(); ++i)
-    if (spec.expr.args[i] == param) return static_cast<int>(i);
+  const int inputs = spec.computation.inputs();
+  for (int i = 0; i < inputs; ++i)
+    if (spec.arguments[i] == param) return i;
   return -1;
 }
 
@@ -65,17 +66,21 @@ static void shape_line(Writer& w, const Param& p) {
 static void work_lines(Writer& w, const Computation& c) {
   std::uint64_t points = 1, moved = 0;
   for (const Dim& d : c.dims) points *= static_cast<std::uint64_t>(d.extent);
-  std::uint64_t each = c.combine == Combine::kSum ? 1 : 0;
-  for (BodyOp op : c.body) each += op == BodyOp::kAdd || op == BodyOp::kMul ? 1 : 0;
-  for (const Operand& o : c.operands) {
-    std::uint64_t elements = 1;
-    for (i64 extent : o.shape) elements *= static_cast<std::uint64_t>(extent);
-    moved += elements * static_cast<std::uint64_t>(bytes(o.dtype));
-  }
+  const auto each =
+      static_cast<std::uint64_t>(count_functions(c.body) + (c.combine == Combine::kSum ? 1 : 0));
+  const auto elements = [](const Operand& o) {
+    std::uint64_t n = 1;
+    for (i64 extent : o.shape) n *= static_cast<std::uint64_t>(extent);
+    return n;
+  };
+  for (int t = 0; t < c.tensors(); ++t)
+    moved += elements(c.tensor(t)) * static_cast<std::uint64_t>(bytes(c.tensor(t).dtype));
+  const std::uint64_t finishing =
+      elements(c.output()) * static_cast<std::uint64_t>(count_functions(c.finish));
   std::string sizes;
   for (const RunTimeSize& s : c.sizes)
     sizes += fmt::format("{} {} = {}", sizes.empty() ? "  // for" : ",", s.name, s.nominal());
-  w.line("static constexpr std::uint64_t flops = {}u;{}", points * each, sizes);
+  w.line("static constexpr std::uint64_t flops = {}u;{}", points * each + finishing, sizes);
   w.line("static constexpr std::uint64_t bytes = {}u;{}", moved, sizes);
 }
 

@@ -17,7 +17,7 @@ struct Built {
 
 // "avx2,scalar"
 std::string isa_list(const KernelCode& k);
-// Index of the first operand that parameter `param` is passed as.
+// Index of the first input that parameter `param` is passed as; -1: none.
 int operand_of(const KernelSpec& spec, int param);
 // Every line of `text` as a comment.
 std::string commented(const std::string& text, const std::string& indent);

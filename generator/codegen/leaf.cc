@@ -13,8 +13,12 @@
 #include "codegen/leaf.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
+
+#include "codegen/access.h"
+#include "codegen/expression.h"
 
 namespace morello {
 namespace {
@@ -30,7 +34,7 @@ constexpr i64 kLineFactor = 4;
 
 class LeafWriter {
  public:
-  LeafWriter(const Problem& p, const LeafJob& job);
+  LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
   std::string body();
   std::string params() const;
 
@@ -52,16 +56,18 @@ class LeafWriter {
   std::string_view reg_type(Dtype t) const;
   std::string reg(int o, const Extents& instance, i64 set = 0) const;
   char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
-  std::string stem(int o) const { return {'p', letter(o)}; }
+  std::string stem(int t) const {
+    if (t > out_) return fmt::format("pe{}", t - out_ - 1);
+    return {'p', letter(t)};
+  }
   std::string pointer(int o) const { return pointers_[o]; }
   Extents output_instances() const;
   void each(const Extents& counts, auto visit) const;
 
   std::vector<Load> loads(int o, const Slot& slot) const;
-  std::vector<Offset> element_offsets(int o, const Load& load, i64 elements) const;
+  std::vector<Offset> along_lanes(int t, Extents index, i64 n) const;
   i64 valid_elements(int o, const Load& load, const Slot& slot) const;
   void load(int o, const Load& load, const Slot& slot);
-  std::string staged(int o, const std::vector<Offset>& offsets, i64 size);
   void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
                       const std::vector<std::string>& regs);
   bool kept(int o) const;
@@ -82,14 +88,18 @@ class LeafWriter {
   void store(const Extents& instance);
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
+  std::string extra(int e, const Extents& instance);
+  std::string expression(const Expression& e, const Extents& instance, const std::string& value);
   std::vector<Offset> output_offsets(const Extents& instance) const;
 
+  Functions& functions_;
   const Problem& p_;
   const Computation& c_;
   const Family& f_;
   const Kernel& k_;
   const LeafJob& job_;
   const int out_;
+  const bool finishes_;     // what it stores is made of the sums
   int inner_ = -1;          // innermost reduction dim
   std::vector<int> outer_;  // other reduction dims of the tile
   i64 regs_ = 1;            // most registers filled by one load
@@ -100,12 +110,20 @@ class LeafWriter {
   bool prefetches_ = false;
   std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
   std::array<std::string, kMaxOperands> pointers_;
+  std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
   Writer w_{1};
   Names names_;
 };
 
-LeafWriter::LeafWriter(const Problem& p, const LeafJob& job)
-    : p_(p), c_(*p.computation), f_(p.family), k_(*p.family.kernel), job_(job), out_(c_.inputs()) {
+LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& job)
+    : functions_(functions),
+      p_(p),
+      c_(*p.computation),
+      f_(p.family),
+      k_(*p.family.kernel),
+      job_(job),
+      out_(c_.inputs()),
+      finishes_(!c_.finish.empty() && !job.refs[out_].packed) {
   for (int o = 0; o < out_; ++o) regs_ = std::max<i64>(regs_, f_.loads[o]->regs);
   choose_inner();
   count_.fill(1);
@@ -139,7 +157,11 @@ std::string LeafWriter::params() const {
   for (int o = 0; o < out_; ++o)
     out += fmt::format("{} {}, ", const_pointer(job_.refs[o].dtype), stem(o));
   out += fmt::format("{} {}", mutable_pointer(job_.refs[out_].dtype), stem(out_));
-  for (int o = 0; o <= out_; ++o) out += stride_params(job_.refs[o].map);
+  const bool sums = c_.combine == Combine::kSum && job_.refs[out_].packed;
+  const int tensors = sums ? out_ + 1 : c_.tensors();
+  for (int t = out_ + 1; t < tensors; ++t)
+    out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
+  for (int t = 0; t < tensors; ++t) out += stride_params(job_.refs[t].map);
   return out;
 }
 
@@ -205,21 +227,14 @@ i64 LeafWriter::valid_elements(int o, const Load& load, const Slot& slot) const 
   return slot.valid < a.group ? lanes : lanes * a.group;
 }
 
-// Where the first `elements` elements of an unpacked load lie.
-std::vector<Offset> LeafWriter::element_offsets(int o, const Load& load, i64 elements) const {
+// Where n elements of a tensor lie, from this one on along the lanes.
+std::vector<Offset> LeafWriter::along_lanes(int t, Extents index, i64 n) const {
   std::vector<Offset> out;
-  Extents index = load.index;
-  for (i64 e = 0; e < elements; ++e) {
-    out.push_back(job_.refs[o].map.place(index));
+  for (i64 i = 0; i < n; ++i) {
+    out.push_back(job_.refs[t].map.place(index));
     if (f_.lane >= 0) ++index[f_.lane];
   }
   return out;
-}
-
-bool adjacent(const std::vector<Offset>& offsets) {
-  for (size_t i = 1; i < offsets.size(); ++i)
-    if (!(offsets[i] == offsets[0] + static_cast<i64>(i))) return false;
-  return true;
 }
 
 // Whether a register of an input goes into more than one accumulator of a slot. It is to be loaded
@@ -258,33 +273,21 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
     if (ref.packed || valid == all) return fill_registers(o, a.code, whole, all, regs);
     std::vector<Offset> offsets;
     for (i64 i = 0; i < valid; ++i) offsets.push_back(ref.map.place(load.index) + i);
-    return fill_registers(o, a.code, staged(o, offsets, all), all, regs);
+    return fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all,
+                          regs);
   }
   if (ref.packed) {  // padded to whole blocks, and a block is a number of loads
     MORELLO_CHECK(valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0,
                   "{} reads past its packed block", a.name);
     return fill_registers(o, a.code, whole, all, regs);
   }
-  const std::vector<Offset> offsets = element_offsets(o, load, valid);
-  if (!adjacent(offsets)) return fill_registers(o, a.code, staged(o, offsets, all), all, regs);
+  const std::vector<Offset> offsets = along_lanes(o, load.index, valid);
+  if (!adjacent(offsets))
+    return fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all,
+                          regs);
   if (valid == all) return fill_registers(o, a.code, whole, all, regs);
   if (!a.partial.empty()) return fill_registers(o, a.partial, whole, valid, regs);
-  fill_registers(o, a.code, staged(o, offsets, all), all, regs);
-}
-
-// Collects elements in a local array, zeros behind them; the array's name.
-std::string LeafWriter::staged(int o, const std::vector<Offset>& offsets, i64 size) {
-  const Dtype type = job_.refs[o].dtype;
-  const std::string name = names_.fresh("t");
-  w_.line("{} {}[{}] = {{}};", c_type(type), name, size);
-  if (adjacent(offsets) && !offsets.empty()) {
-    w_.line("__builtin_memcpy({}, {}, {});", name, at(pointer(o), offsets[0]),
-            static_cast<i64>(offsets.size()) * bytes(type));
-    return name;
-  }
-  for (size_t i = 0; i < offsets.size(); ++i)
-    w_.line("{}[{}] = {}[{}];", name, i, pointer(o), text(offsets[i]));
-  return name;
+  fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all, regs);
 }
 
 // Declares the registers and loads `n` elements into them.
@@ -328,24 +331,12 @@ std::vector<Offset> LeafWriter::output_offsets(const Extents& instance) const {
   i64 n = 1;
   const bool vector = k_.lanes > 1 && !k_.lanes_reduce;
   if (vector) n = std::min<i64>(k_.lanes, job_.extent[f_.lane] - index[f_.lane]);
-  std::vector<Offset> out;
-  for (i64 i = 0; i < n; ++i) {
-    out.push_back(job_.refs[out_].map.place(index));
-    if (vector) ++index[f_.lane];
-  }
-  return out;
+  return along_lanes(out_, index, n);
 }
 
 void LeafWriter::accumulator_from_memory(const Extents& instance) {
-  const std::vector<Offset> offsets = output_offsets(instance);
-  const i64 n = static_cast<i64>(offsets.size());
-  const Access& a = *f_.reload;
-  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
-  const std::string p = masked || (near && n == a.lanes) ? at(pointer(out_), offsets[0])
-                                                         : staged(out_, offsets, a.lanes);
-  w_.code(expand(
-      masked ? a.partial : a.code,
-      {{"p", p}, {"n", std::to_string(n)}, {"r0", reg(out_, instance)}, {"t", names_.fresh("t")}}));
+  read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
+              output_offsets(instance), reg(out_, instance));
 }
 
 // Loops over the outer reduction dims around the inner one.
@@ -495,10 +486,9 @@ void LeafWriter::elementwise() {
       Extents instance = first;
       if (f_.lane >= 0) instance[f_.lane] += r;
       if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
-      w_.line("{} {};", reg_type(k_.output), reg(out_, instance));
-      apply(instance, 0);
-      store(instance);
+      store_vector(instance, expression(c_.body, instance, ""));
     }
+    extras_.clear();
     w_.close();
   });
 }
@@ -518,25 +508,44 @@ void LeafWriter::store_all() {
 
 void LeafWriter::store(const Extents& instance) {
   if (k_.lanes_reduce) return store_scalar(instance);
-  store_vector(instance, reg(out_, instance));
+  const std::string sum = reg(out_, instance);
+  store_vector(instance, finishes_ ? expression(c_.finish, instance, sum) : sum);
 }
 
 void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
-  const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
-  const std::vector<Offset> offsets = output_offsets(instance);
-  const i64 n = static_cast<i64>(offsets.size());
-  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
-  const bool direct = masked || (near && n == a.lanes);
-  const std::string p = direct ? at(pointer(out_), offsets[0]) : names_.fresh("t");
-  const Dtype type = job_.refs[out_].dtype;
-  if (!direct) w_.line("{} {}[{}];", c_type(type), p, a.lanes);
-  w_.code(expand(masked ? a.partial : a.code,
-                 {{"p", p}, {"n", std::to_string(n)}, {"r0", value}, {"t", names_.fresh("t")}}));
-  if (direct) return;
-  if (near)
-    return w_.line("__builtin_memcpy({}, {}, {});", at(pointer(out_), offsets[0]), p,
-                   n * bytes(type));
-  for (i64 i = 0; i < n; ++i) w_.line("{}[{}] = {}[{}];", pointer(out_), text(offsets[i]), p, i);
+  write_vector(w_, names_, *store_access(f_, job_.refs[out_].packed), job_.refs[out_].dtype,
+               pointer(out_), output_offsets(instance), value);
+}
+
+// An operand beside the accumulator of an instance; it is loaded once for all that share it.
+std::string LeafWriter::extra(int e, const Extents& instance) {
+  const int tensor = static_cast<int>(c_.operands.size()) + e;
+  Extents index{};
+  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+    if (morello::touches(c_.tensor(tensor), d)) index[d] = instance[d] * unit_[d];
+  const auto [found, added] = extras_.try_emplace({e, index});
+  std::string& name = found->second;
+  if (!added) return name;
+  const Ref& ref = job_.refs[tensor];
+  const Access& a = *f_.extras[e];
+  name = names_.fresh("e");
+  // Where lanes were summed, one number is left of them.
+  w_.line("{} {};", k_.lanes_reduce ? c_type(c_.result()) : reg_type(c_.result()), name);
+  const size_t n = a.kind == Access::Kind::kVector ? output_offsets(instance).size() : 1;
+  read_vector(w_, names_, a, ref.dtype, stem(tensor),
+              along_lanes(tensor, index, static_cast<i64>(n)), name);
+  return name;
+}
+
+// The register with what is stored of one vector: of the sum `value`, or of the inputs.
+std::string LeafWriter::expression(const Expression& e, const Extents& instance,
+                                   const std::string& value) {
+  std::vector<std::string> inputs, extras;
+  for (int o = 0; o < operands_of(e, Fn::kInput); ++o) inputs.push_back(reg(o, instance));
+  for (int o = 0; o < static_cast<int>(c_.extras.size()); ++o) extras.push_back(extra(o, instance));
+  const int lanes = k_.lanes_reduce ? 1 : k_.lanes;
+  return write_expression(w_, names_, functions_, *f_.isa, lanes, e,
+                          {.inputs = inputs, .extras = extras, .value = value});
 }
 
 // The lanes of one accumulator summed, added to the old value if there is one.
@@ -550,16 +559,11 @@ void LeafWriter::store_scalar(const Extents& instance) {
     const std::string old = names_.fresh("s");
     w_.line("{} {};", type, old);
     w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
-    if (is_float(k_.output))
-      w_.line("{} += {};", sum, old);
-    else
-      w_.line(
-          "{0} = static_cast<{2}>(static_cast<std::uint32_t>({0}) + "
-          "static_cast<std::uint32_t>({1}));",
-          sum, old, type);
+    const Function& add = *f_.isa->function(Fn::kAdd, k_.output, 1);
+    w_.code(expand(add.code, {{"c", sum}, {"a", sum}, {"b", old}}));
   }
-  const Access& a = *store_access(f_, c_, job_.refs[out_].packed);
-  w_.code(expand(a.code, {{"p", p}, {"r0", sum}}));
+  const std::string value = finishes_ ? expression(c_.finish, instance, sum) : sum;
+  w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
 }
 
 // Asks for the lines of the output tile, one for every line from where a row of it begins.
@@ -589,7 +593,7 @@ std::string LeafWriter::body() {
 }  // namespace
 
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {
-  LeafWriter leaf(p, job);
+  LeafWriter leaf(functions, p, job);
   return functions.add("leaf", leaf.params(), leaf.body());
 }
 

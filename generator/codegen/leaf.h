@@ -13,8 +13,8 @@ struct LeafJob {
   Call call;
 };
 
-// Name of a function (const A* pa[, const B* pb], C* pc[, strides of all places]) that computes the
-// tile.
+// Name of a function (const A* pa[, const B* pb], C* pc[, extras][, strides of all places]) that
+// computes the tile; no extras where it leaves sums in a copy.
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job);
 
 }  // namespace morello

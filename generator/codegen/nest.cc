@@ -7,6 +7,7 @@
 #include "codegen/nest.h"
 
 #include "codegen/combine.h"
+#include "codegen/finish.h"
 #include "codegen/leaf.h"
 #include "codegen/pack.h"
 #include "codegen/workspace.h"
@@ -48,7 +49,12 @@ class NestWriter {
   std::string pointer_type(int o, const Ref& r) const {
     return o == c_.inputs() ? mutable_pointer(r.dtype) : const_pointer(r.dtype);
   }
-  std::string stem(int o) const { return c_.operands[o].name; }
+  std::string stem(int t) const { return c_.tensor(t).name; }
+  // What code for this Spec reads or writes: a copy with sums is finished outside of it.
+  int tensors(const Spec& spec) const {
+    const bool sums = c_.combine == Combine::kSum && spec.place[c_.inputs()].packed;
+    return sums ? static_cast<int>(c_.operands.size()) : c_.tensors();
+  }
 
   Shared& shared_;
   const Problem& p_;
@@ -64,13 +70,12 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Loop& n, const R
   if (n.parallel) return parallel(spec, impl, n, refs, arena);
   Refs moving = refs;
   std::vector<std::string> advances;
-  for (size_t o = 0; o < c_.operands.size(); ++o) {
-    const Offset step = refs[o].map.advance(n.dim, n.tile);
+  for (int t = 0; t < tensors(spec); ++t) {
+    const Offset step = refs[t].map.advance(n.dim, n.tile);
     if (step == 0) continue;
-    moving[o].pointer = names.fresh(stem(static_cast<int>(o)));
-    advances.push_back(fmt::format("{} += {};", moving[o].pointer, text(step)));
-    w.line("{} {} = {};", pointer_type(static_cast<int>(o), refs[o]), moving[o].pointer,
-           refs[o].pointer);
+    moving[t].pointer = names.fresh(stem(t));
+    advances.push_back(fmt::format("{} += {};", moving[t].pointer, text(step)));
+    w.line("{} {} = {};", pointer_type(t, refs[t]), moving[t].pointer, refs[t].pointer);
   }
   const std::vector<Child> parts = children(p_, spec, impl);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -109,10 +114,15 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
            refs[o].pointer, buffer.pointer, stride_args(refs[o].map));
   arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
   emit(body.spec, *body.impl, moved, arena);
+  if (!output) return;
+  if (!c_.finish.empty()) {
+    const FinishJob finish{.sums = buffer.map, .refs = refs, .extent = spec.extent};
+    return w.line("{}({});", finish_function(shared_.library.functions, p_, finish),
+                  finish_arguments(p_, finish, buffer.pointer));
+  }
   job.into_packed = false;
-  if (output)
-    w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
-           buffer.pointer, refs[o].pointer, stride_args(refs[o].map));
+  w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
+         buffer.pointer, refs[o].pointer, stride_args(refs[o].map));
 }
 
 void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Refs& refs,
@@ -126,11 +136,13 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     const std::string name = fill_function(shared_.library.functions, out, spec.extent);
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
-  std::string args;
-  for (size_t o = 0; o < c_.operands.size(); ++o)
-    args += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
-  for (const Ref& r : refs) args += stride_args(r.map);
   const LeafJob job{spec.extent, spec.accumulate, refs, n};
+  std::string args, strides;
+  for (int t = 0; t < tensors(spec); ++t) {
+    args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
+    strides += stride_args(refs[t].map);
+  }
+  args += strides;
   w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
 }
 
@@ -146,9 +158,9 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   const Ref& out = refs[c_.inputs()];
   const std::string body = chunk(spec, impl, n, refs);
   std::string values;
-  for (size_t o = 0; o < c_.operands.size(); ++o)
-    values += fmt::format("{}{}", o == 0 ? "" : ", ", refs[o].pointer);
-  for (const Ref& r : refs) values += stride_args(r.map);
+  for (int t = 0; t < tensors(spec); ++t)
+    values += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
+  for (int t = 0; t < tensors(spec); ++t) values += stride_args(refs[t].map);
   if (chunk_arena_bytes(p_, spec, impl) > kLocalBytes)
     values += ", " + at("workspace", shared_.chunk_offset);
   std::string first_copy;
@@ -190,14 +202,14 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
   Refs here = refs;
   w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", name);
   w.line("const std::ptrdiff_t task = static_cast<std::ptrdiff_t>(index);");
-  for (size_t o = 0; o < c_.operands.size(); ++o) {
-    const std::string type = pointer_type(static_cast<int>(o), refs[o]);
-    fields.line("{} operand_{};", type, o);
-    here[o].pointer = inside.names.fresh(stem(static_cast<int>(o)));
-    w.line("{} {} = data->operand_{};", type, here[o].pointer, o);
+  for (int t = 0; t < tensors(spec); ++t) {
+    const std::string type = pointer_type(t, refs[t]);
+    fields.line("{} operand_{};", type, t);
+    here[t].pointer = inside.names.fresh(stem(t));
+    w.line("{} {} = data->operand_{};", type, here[t].pointer, t);
   }
-  for (const Ref& r : refs)
-    for (const int symbol : stride_symbols(r.map)) {
+  for (int t = 0; t < tensors(spec); ++t)
+    for (const int symbol : stride_symbols(refs[t].map)) {
       fields.line("std::ptrdiff_t {};", stride_name(symbol));
       w.line("[[maybe_unused]] const std::ptrdiff_t {0} = data->{0};", stride_name(symbol));
     }
@@ -236,9 +248,9 @@ void NestWriter::task(const Spec& spec, const Impl& impl, const Refs& refs,
     w.line("const std::ptrdiff_t {} = {} - {} * {};", inner, index, step, each);
   }
   Refs here = refs;
-  for (size_t o = 0; o < c_.operands.size(); ++o)
-    if (const Offset advance = refs[o].map.advance(n->dim, n->tile); !(advance == 0))
-      w.line("{} += {} * {};", here[o].pointer, step, text(advance));
+  for (int t = 0; t < tensors(spec); ++t)
+    if (const Offset advance = refs[t].map.advance(n->dim, n->tile); !(advance == 0))
+      w.line("{} += {} * {};", here[t].pointer, step, text(advance));
   Ref& out = here[c_.inputs()];
   if (divides_reduction(*n))
     w.line("if ({0} > 0) {1} = data->copies + ({0} - 1) * {2};", step, out.pointer,
@@ -291,14 +303,14 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
   NestWriter nest(shared);
   std::string params;
   Refs refs;
-  for (int o = 0; o <= c.inputs(); ++o) {
-    refs[o] = {.pointer = nest.names.fresh(c.operands[o].name),
-               .map = p.root_address(o),
-               .dtype = c.operands[o].dtype,
-               .packed = root.place[o].packed};
-    const Dtype type = refs[o].dtype;
-    code.pointers[o] = o == c.inputs() ? mutable_pointer(type) : const_pointer(type);
-    params += fmt::format("{}{} {}", o == 0 ? "" : ", ", code.pointers[o], refs[o].pointer);
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Dtype type = c.tensor(t).dtype;
+    refs[t] = {.pointer = nest.names.fresh(c.tensor(t).name),
+               .map = p.root_address(t),
+               .dtype = type,
+               .packed = t <= c.inputs() && root.place[t].packed};
+    code.pointers[t] = t == c.inputs() ? mutable_pointer(type) : const_pointer(type);
+    params += fmt::format("{}{} {}", t == 0 ? "" : ", ", code.pointers[t], refs[t].pointer);
   }
   for (const Ref& r : refs) {
     params += stride_params(r.map);

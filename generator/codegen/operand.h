@@ -16,7 +16,7 @@ struct Ref {
   Dtype dtype = Dtype::f32;
   bool packed = false;  // in the family's packed order and type
 };
-using Refs = std::array<Ref, kMaxOperands>;
+using Refs = std::array<Ref, kMaxTensors>;  // operands, then extras
 
 // The variable, of type std::ptrdiff_t, that holds a stride known at run time only. Every function
 // that needs it has it under this name, which is no fresh one (they end in _N) and no user's.

@@ -42,7 +42,7 @@ class PatchworkWriter {
   std::vector<ProgramCode> programs_;
   NestCode out_;
   Writer w_;
-  std::array<std::string, kMaxOperands> at_;  // pointers inside the loops so far
+  std::array<std::string, kMaxTensors> at_;  // pointers inside the loops so far
 };
 
 void PatchworkWriter::emit_programs() {
@@ -59,7 +59,7 @@ void PatchworkWriter::emit_programs() {
 // The operands, as parameters or as arguments of the same names.
 std::string PatchworkWriter::pointers(bool types) const {
   std::string out;
-  for (size_t o = 0; o < c_.operands.size(); ++o)
+  for (int o = 0; o < c_.tensors(); ++o)
     out += fmt::format("{}{}operand{}", o == 0 ? "" : ", ",
                        types ? programs_[0].pointers[o] + " " : "", o);
   return out;
@@ -120,7 +120,7 @@ void PatchworkWriter::part() {
       "[[maybe_unused]] int whole) noexcept",
       kStatic, shared(true));
   w_.line("static_cast<void>(extent0);");
-  for (size_t o = 0; o < c_.operands.size(); ++o) at_[o] = fmt::format("operand{}", o);
+  for (int o = 0; o < c_.tensors(); ++o) at_[o] = fmt::format("operand{}", o);
   loop(0);
   w_.close();
 }
@@ -131,7 +131,7 @@ void PatchworkWriter::loop(size_t i) {
     for (size_t l = 1; l < loops(); ++l)
       number = fmt::format("({}) * {} + which{}", number, work_.dims[l].sizes.size(), l);
     if (work_.sums) number = fmt::format("2 * ({}) + (adds ? 1 : 0)", number);
-    for (size_t o = 0; o < c_.operands.size(); ++o) args += ", " + at_[o];
+    for (int o = 0; o < c_.tensors(); ++o) args += ", " + at_[o];
     w_.line("call({}{}{});", number, args, tail(false));
     if (work_.sums) w_.line("adds = true;");
     return;
@@ -165,8 +165,8 @@ void PatchworkWriter::loop(size_t i) {
 void PatchworkWriter::piece(size_t i) {
   const int dim = work_.dims[i].dim;
   const auto outside = at_;
-  for (size_t o = 0; o < c_.operands.size(); ++o) {
-    const AddressMap map = problem_.root_address(static_cast<int>(o));
+  for (int o = 0; o < c_.tensors(); ++o) {
+    const AddressMap map = problem_.root_address(o);
     const i64 step = smallest_step(map, dim);
     const Offset advance = map.advance(dim, step);
     if (advance == 0) continue;
@@ -183,8 +183,7 @@ void PatchworkWriter::piece(size_t i) {
 // Neighbouring whole pieces for one of so many tasks; the last one has what is left behind them.
 void PatchworkWriter::task() {
   w_.open("struct part_data");
-  for (size_t o = 0; o < c_.operands.size(); ++o)
-    w_.line("{} operand{};", programs_[0].pointers[o], o);
+  for (int o = 0; o < c_.tensors(); ++o) w_.line("{} operand{};", programs_[0].pointers[o], o);
   for (size_t i = 0; i < loops(); ++i) w_.line("std::ptrdiff_t extent{};", i);
   for (int s : out_.strides) w_.line("std::ptrdiff_t {};", stride_name(s));
   if (out_.workspace_bytes > 0) w_.line("unsigned char* workspace;");
@@ -199,7 +198,7 @@ void PatchworkWriter::task() {
   w_.line("const std::ptrdiff_t begin = task * data->pieces / data->tasks * size;");
   w_.line("const std::ptrdiff_t next = (task + 1) * data->pieces / data->tasks * size;");
   std::string args;
-  for (size_t o = 0; o < c_.operands.size(); ++o) args += fmt::format("data->operand{}, ", o);
+  for (int o = 0; o < c_.tensors(); ++o) args += fmt::format("data->operand{}, ", o);
   for (size_t i = 0; i < loops(); ++i) args += fmt::format("data->extent{}, ", i);
   for (int s : out_.strides) args += fmt::format("data->{}, ", stride_name(s));
   if (out_.workspace_bytes > 0)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,10 +73,16 @@ class Functions {
                     name, params, body);
     return names_.emplace(std::move(key), std::move(name)).first->second;
   }
-  const std::string& text() const { return text_; }
+  // A helper of a row, in front of all functions, once.
+  void need(std::string_view helper) {
+    if (needed_.insert(helper).second) helpers_ += helper.substr(helper.starts_with('\n') ? 1 : 0);
+  }
+  std::string text() const { return helpers_ + text_; }
 
  private:
   std::map<std::string, std::string> names_;
+  std::set<std::string_view> needed_;
+  std::string helpers_;
   std::string text_;
 };
 

@@ -77,7 +77,7 @@ static void add_plain_axis(const AxisMap& axis, i64 stride, int symbol,
 }
 
 AddressMap given_address(const Computation& c, int operand) {
-  const Operand& o = c.operands[operand];
+  const Operand& o = c.tensor(operand);
   // A packed operand that no family packs stays in the order the packer reads: row.
   const Layout layout = o.packed ? Layout::row(static_cast<int>(o.shape.size())) : o.layout;
   AddressMap map;

@@ -63,7 +63,7 @@ struct AddressMap {
 inline constexpr int kMostDigits = 64;
 constexpr int stride_symbol(int operand, int digit) { return operand * kMostDigits + digit; }
 
-// The given layout of an operand (which is not packed) composed with its access map.
+// The given layout of an operand (which is not packed) or extra composed with its access map.
 AddressMap given_address(const Computation& c, int operand);
 
 // A packed order over the dims of a Computation: digits over dims, outermost first; instantiated

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "impl/finishing.h"
+
 namespace morello {
 
 namespace {
@@ -19,7 +21,7 @@ const std::vector<i64> kUnroll = {1, 2, 4, 8};
 // the extents allow no larger one.
 constexpr i64 kBusyAccumulators = 8;
 // Of many registers a tile of two dims leaves no more than these to others, where the extents allow
-// it: the more accumulators, the fewer loads. (Of 40 spaces with AVX-512 none lost, and searches
+// it: the more accumulators, the fewer loads. (Of 31 spaces with AVX-512 none lost, and searches
 // take 0.6 of the time; with 8 instead, 200x300x200 for two threads lost 3 %: it wants 10 x 2
 // vectors.)
 constexpr int kOthers = 12;
@@ -42,8 +44,6 @@ struct Builder {
   void choose_loads(int operand);
   void choose_quantum();
   std::vector<const Access*> candidates(int operand) const;
-  const Access* store_row(Dtype memory) const;
-  const Access* reload_row() const;
 };
 
 bool inputs_touch(const Computation& c, int dim) {
@@ -76,7 +76,8 @@ std::vector<int> lane_dims(const Computation& c, bool reduce) {
 void Builder::run() {
   const Computation& m = meaning(k.implements);
   const bool input_fits = k.input == c.compute || k.group > 1;
-  if (m.body != c.body || m.combine != c.combine || k.output != c.compute || !input_fits) return;
+  if (m.combine != c.combine || k.output != c.compute || !input_fits) return;
+  if (k.maps ? !computes(isa, c.body, k.lanes) : m.body != c.body) return;
   f.isa = &isa;
   f.kernel = &k;
   if (k.group > 1) {
@@ -93,33 +94,12 @@ void Builder::with_lane(int dim) {
   lane = dim;
   f.lane = dim;
   f.loads.assign(c.inputs(), nullptr);
-  f.store = store_row(c.output().dtype);
-  f.reload = reload_row();
+  const Finishing last = finishing(f, c);
+  f.store = last.store;
+  f.reload = last.load;
+  f.extras = last.extras;
   if (!f.store || (c.combine == Combine::kSum && !f.reload)) return;
   choose_loads(0);
-}
-
-const Access* Builder::store_row(Dtype memory) const {
-  const int lanes = k.lanes_reduce ? 1 : k.lanes;
-  const Access* found = nullptr;
-  each_access(isa, [&](const Access& a) {
-    if (!found && a.kind == Access::Kind::kStore && a.lanes == lanes && a.memory == memory &&
-        a.reg == k.output)
-      found = &a;
-  });
-  return found;
-}
-
-const Access* Builder::reload_row() const {
-  const int lanes = k.lanes_reduce ? 1 : k.lanes;
-  const auto kind = lanes == 1 ? Access::Kind::kBroadcast : Access::Kind::kVector;
-  const Access* found = nullptr;
-  each_access(isa, [&](const Access& a) {
-    if (!found && a.kind == kind && a.lanes == lanes && a.regs == 1 && a.group == 1 &&
-        a.memory == k.output && a.reg == k.output)
-      found = &a;
-  });
-  return found;
 }
 
 // Rows that bring input `operand` into the kernel's registers: from its own type in memory, or from
@@ -287,7 +267,11 @@ void Builder::choose_quantum() {
       g.packed.clear();
       for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
         g.packed.push_back(packed_order(g, c, o, group_dim));
-      out.push_back(g);
+      // What is neither loaded as it is nor has an order to be copied to: one number for all.
+      bool reads = true;
+      for (int o = 0; o < c.inputs(); ++o)
+        reads &= !g.packed[o].digits.empty() || loads_given(g, c, o);
+      if (reads) out.push_back(g);
     }
   }
 }
@@ -375,16 +359,11 @@ static int group_of(const Family& f, const Computation& c) {
   return dim;
 }
 
-const Access* store_access(const Family& f, const Computation& c, bool packed) {
-  if (!packed || f.store->memory == f.kernel->output) return f.store;
-  const Access* found = nullptr;
-  each_access(*f.isa, [&](const Access& a) {
-    if (!found && a.kind == Access::Kind::kStore && a.lanes == f.store->lanes &&
-        a.memory == f.kernel->output && a.reg == f.kernel->output)
-      found = &a;
-  });
-  MORELLO_CHECK(found, "{} has no store of {}", f.isa->name, name(packed_dtype(f, c, c.inputs())));
-  return found;
+const Access* store_access(const Family& f, bool packed) {
+  if (!packed) return f.store;
+  const Access* a = store_row(*f.isa, f.store->lanes, f.kernel->output, f.kernel->output);
+  MORELLO_CHECK(a, "{} has no store of {}", f.isa->name, name(f.kernel->output));
+  return a;
 }
 
 bool loads_given(const Family& f, const Computation& c, int operand) {

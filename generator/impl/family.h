@@ -26,6 +26,7 @@ struct Family {
   std::vector<const Access*> loads;
   const Access* store = nullptr;
   const Access* reload = nullptr;
+  std::vector<const Access*> extras;  // how the leaf loads those of the Computation
   // Instances per leaf: extents of parallel dims at the leaf are at most quantum[d]; 1 where the
   // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
   // group, or lanes * unroll when the lanes reduce), not a bound.
@@ -55,7 +56,7 @@ int streams_of(const Family& f, const Computation& c, int o);
 PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim);
 
 // The row that stores the output: to the operand's own type, or into a packed copy.
-const Access* store_access(const Family& f, const Computation& c, bool packed);
+const Access* store_access(const Family& f, bool packed);
 
 // Whether the leaf can read an input where the user put it, without a copy.
 bool loads_given(const Family& f, const Computation& c, int operand);

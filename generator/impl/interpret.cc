@@ -4,7 +4,7 @@
 // so it says whether the right elements meet, not how they are rounded.
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "impl/impl.h"
 #include "impl/text.h"
@@ -46,7 +46,7 @@ struct View {
     buffer->write(base + map.offset(index), value);
   }
 };
-using Views = std::array<View, kMaxOperands>;
+using Views = std::array<View, kMaxTensors>;  // operands, then extras
 
 constexpr int kAllDims = (1 << kMaxDims) - 1;
 
@@ -88,17 +88,18 @@ class Interpreter {
     MORELLO_CHECK(false, "undecided: {}", headline(p_, impl));
   }
   void leaf(const Spec& spec, const Views& views);
-  double body(const Extents& index, const Views& views);
+  double term(const Expression& e, const Extents& index, const Views& views, double value = 0);
+  double finished(double sum, const Extents& index, const Views& views);
 
-  int touched(int operand) const {
+  int touched(int tensor) const {
     int dims = 0;
     for (size_t d = 0; d < c_.dims.size(); ++d)
-      if (touches(c_.operands[operand], static_cast<int>(d))) dims |= 1 << d;
+      if (touches(c_.tensor(tensor), static_cast<int>(d))) dims |= 1 << d;
     return dims;
   }
   // Row-major position of an operand's element in the dense values the caller knows.
-  i64 dense(int operand, const Extents& index) const {
-    const Operand& o = c_.operands[operand];
+  i64 dense(int tensor, const Extents& index) const {
+    const Operand& o = c_.tensor(tensor);
     i64 at = 0;
     for (size_t a = 0; a < o.shape.size(); ++a) {
       i64 i = 0;
@@ -110,8 +111,7 @@ class Interpreter {
 
   const Problem& p_;
   const Computation& c_;
-  int reductions_ = 0;         // set of dims
-  std::vector<double> stack_;  // of body(), empty between calls
+  int reductions_ = 0;  // set of dims
 };
 
 // Steps of a parallel loop run backwards: a program whose steps need each other shows it. Those of
@@ -163,7 +163,8 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const V
   inside[n.operand] = copy;
   node(child.spec, *child.impl, inside);
   if (output)
-    for_each(spec.extent, dims, {}, [&](const Extents& x) { from.write(x, copy.read(x)); });
+    for_each(spec.extent, dims, {},
+             [&](const Extents& x) { from.write(x, finished(copy.read(x), x, views)); });
 }
 
 void Interpreter::run(const Spec& spec, const Impl& impl, const Block&, const Views& views) {
@@ -178,44 +179,36 @@ void Interpreter::run(const Spec& spec, const Impl&, const Call& n, const Views&
 
 void Interpreter::leaf(const Spec& spec, const Views& views) {
   const View& out = views[c_.inputs()];
+  const bool sums = spec.place[c_.inputs()].packed;  // a copy holds sums
   for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) {
     double sum = spec.accumulate ? out.read(x) : 0.0;
-    for_each(spec.extent, reductions_, x, [&](const Extents& point) { sum += body(point, views); });
-    out.write(x, sum);
+    for_each(spec.extent, reductions_, x,
+             [&](const Extents& point) { sum += term(c_.body, point, views); });
+    out.write(x, sums ? sum : finished(sum, x, views));
   });
 }
 
-double Interpreter::body(const Extents& index, const Views& views) {
-  const auto pop = [&] {
-    const double top = stack_.back();
-    stack_.pop_back();
-    return top;
-  };
-  for (BodyOp op : c_.body) {
-    switch (op) {
-      case BodyOp::kIn0:
-        stack_.push_back(views[0].read(index));
-        break;
-      case BodyOp::kIn1:
-        stack_.push_back(views[1].read(index));
-        break;
-      case BodyOp::kAdd:
-        stack_.push_back(pop() + pop());
-        break;
-      case BodyOp::kMul:
-        stack_.push_back(pop() * pop());
-        break;
-    }
-  }
-  return pop();
+double Interpreter::finished(double sum, const Extents& index, const Views& views) {
+  if (c_.finish.empty()) return sum;
+  return term(c_.finish, index, views, is_float(c_.compute) ? sum : wrap_i32(sum));
+}
+
+double Interpreter::term(const Expression& e, const Extents& index, const Views& views,
+                         double value) {
+  std::array<double, kMaxTensors> values{};
+  const size_t first = c_.operands.size();
+  const auto inputs = static_cast<size_t>(operands_of(e, Fn::kInput));
+  const auto extras = static_cast<size_t>(operands_of(e, Fn::kExtra));
+  for (size_t i = 0; i < inputs; ++i) values[i] = views[i].read(index);
+  for (size_t i = 0; i < extras; ++i) values[first + i] = views[first + i].read(index);
+  return evaluate(e, std::span(values).first(inputs), std::span(values).subspan(first, extras),
+                  value);
 }
 
 // What is stored of a sum: of integers what 32 bits hold after wrapping, clamped where they are 16.
 double stored(double value, Dtype t) {
   if (is_float(t)) return value;
-  const double modulus = std::ldexp(1.0, 32);
-  const double low = value - modulus * std::floor(value / modulus);
-  const double wrapped = low >= modulus / 2 ? low - modulus : low;
+  const double wrapped = wrap_i32(value);
   return t == Dtype::i16 ? clamp_i16(wrapped) : wrapped;
 }
 
@@ -225,17 +218,19 @@ std::vector<double> Interpreter::program(const Impl& impl,
   const int out = c_.inputs();
   std::vector<Buffer> buffers;
   Views views;
-  for (int o = 0; o <= out; ++o) {
-    views[o].map = p_.root_address(o);
-    buffers.emplace_back(c_.operands[o].name, views[o].map.elements);
+  const auto tensors = static_cast<size_t>(c_.tensors());
+  for (size_t t = 0; t < tensors; ++t) {
+    views[t].map = p_.root_address(static_cast<int>(t));
+    buffers.emplace_back(c_.tensor(static_cast<int>(t)).name, views[t].map.elements);
   }
-  for (int o = 0; o <= out; ++o) {
-    views[o].buffer = &buffers[o];
-    if (o == out && root.accumulate)
-      for_each(root.extent, touched(o), {}, [&](const Extents& x) { views[o].write(x, 0.0); });
-    if (o == out) break;
-    for_each(root.extent, touched(o), {},
-             [&](const Extents& x) { views[o].write(x, inputs[o].at(dense(o, x))); });
+  for (int t = 0; t < c_.tensors(); ++t) {
+    views[t].buffer = &buffers[t];
+    if (t == out && root.accumulate)
+      for_each(root.extent, touched(t), {}, [&](const Extents& x) { views[t].write(x, 0.0); });
+    if (t == out) continue;
+    const std::vector<double>& given = inputs[t < out ? t : t - 1];
+    for_each(root.extent, touched(t), {},
+             [&](const Extents& x) { views[t].write(x, given.at(dense(t, x))); });
   }
   node(root, impl, views);
 
@@ -254,7 +249,7 @@ std::vector<double> interpret(const Problem& p, const Impl& impl,
                               const std::vector<std::vector<double>>& inputs) {
   const std::string why = verify(p, p.root(), impl);
   MORELLO_CHECK(why.empty(), "{}\n{}", why, print(p, impl));
-  MORELLO_CHECK(inputs.size() == static_cast<size_t>(p.computation->inputs()));
+  MORELLO_CHECK(inputs.size() + 1 == static_cast<size_t>(p.computation->tensors()));
   return Interpreter(p).program(impl, inputs);
 }
 

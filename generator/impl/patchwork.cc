@@ -122,10 +122,12 @@ std::vector<double> interpret(const Patchwork& work, const Computation& c,
     const Piece& piece = work.programs[work.number(which, adds)];
     const Computation& part = *piece.computation;
     std::vector<std::vector<double>> given;
-    for (int o = 0; o < c.inputs(); ++o) {
-      given.emplace_back(static_cast<size_t>(elements(part.operands[o])));
-      each_element(c.operands[o], part.operands[o], at,
-                   [&](size_t i, size_t there) { given.back()[i] = inputs[o].at(there); });
+    for (int t = 0; t < c.tensors(); ++t) {
+      if (t == c.inputs()) continue;
+      const std::vector<double>& all = inputs[given.size()];
+      given.emplace_back(static_cast<size_t>(elements(part.tensor(t))));
+      each_element(c.tensor(t), part.tensor(t), at,
+                   [&](size_t i, size_t there) { given.back()[i] = all.at(there); });
     }
     const std::vector<double> result = interpret(piece.problem, *piece.impl, given);
     each_element(c.output(), part.output(), at, [&](size_t i, size_t there) {

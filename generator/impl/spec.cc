@@ -17,10 +17,10 @@ static Extents full_extents(const Computation& c) {
 // full rate, and 24 to 32 MB of an L3 of 32 MiB.
 Level home_level(const Computation& c, const Machine& machine, int threads) {
   i64 total = 0;
-  for (const Operand& o : c.operands) {
+  for (int t = 0; t < c.tensors(); ++t) {
     i64 elements = 1;
-    for (i64 n : o.shape) elements *= n;
-    total += elements * bytes(o.dtype);
+    for (i64 n : c.tensor(t).shape) elements *= n;
+    total += elements * bytes(c.tensor(t).dtype);
   }
   for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l)
     if (total <= machine.levels[l].bytes / 8 * 7) return l;
@@ -49,7 +49,7 @@ Spec Problem::root() const {
 
 AddressMap Problem::root_address(int operand) const {
   const Computation& c = *computation;
-  if (c.operands[operand].packed && is_packable(family, operand))
+  if (c.tensor(operand).packed && is_packable(family, operand))
     return family.packed[operand].address(full_extents(c));
   return given_address(c, operand);
 }

@@ -45,7 +45,8 @@ struct Problem {
   Part part = {};
 
   Spec root() const;
-  // Address map of operand o where the user gave it (or where the ahead-of-time packer put it).
+  // Address map of an operand or extra where the user gave it (or where the ahead-of-time packer
+  // put it).
   AddressMap root_address(int operand) const;
   Dtype place_dtype(int operand, bool packed) const;
   // Memory an operand of this Spec's extents takes when copied, in bytes.

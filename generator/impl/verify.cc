@@ -31,6 +31,7 @@ class Verifier {
 
  private:
   std::string spec_problem(const Spec& spec) const;
+  std::string sums_problem(const Spec& spec) const;
   std::string region_problem(const Spec& spec, const Impl& impl) const;
   std::string parallel_problem(const Spec& spec, const Loop& n) const;
   std::string shares_problem(const Spec& spec, const Loop& n) const;
@@ -72,13 +73,19 @@ i64 largest_block(const AddressMap& map, int dim) {
 }
 
 std::string Verifier::spec_problem(const Spec& spec) const {
-  const int out = c_.inputs();
   if (!spec.accumulate) return "";
   if (c_.combine != Combine::kSum) return "only a sum accumulates";
-  if (c_.output().dtype != c_.compute && !spec.place[out].packed)
-    return fmt::format("{} is {} here and sums are {}: only a copy of it accumulates", label(out),
-                       name(c_.output().dtype), name(c_.compute));
-  return "";
+  return sums_problem(spec);
+}
+
+// What holds sums that are not complete.
+std::string Verifier::sums_problem(const Spec& spec) const {
+  const int out = c_.inputs();
+  if (c_.gathers_in_output() || spec.place[out].packed) return "";
+  if (!c_.finish.empty())
+    return fmt::format("{} holds what is made of sums: only a copy of it accumulates", label(out));
+  return fmt::format("{} is {} here and sums are {}: only a copy of it accumulates", label(out),
+                     name(c_.output().dtype), name(c_.compute));
 }
 
 std::string Verifier::problem(const Spec& spec, const Loop& n) const {
@@ -115,9 +122,7 @@ std::string Verifier::shares_problem(const Spec& spec, const Loop& n) const {
   if (in_region(p_, spec))
     return fmt::format("the shares of {} are added when the region is over: its loop is the first",
                        dim);
-  if (c_.output().dtype != c_.compute && !spec.place[out].packed)
-    return fmt::format("{} is {} here and sums are {}: only copies of it are added", label(out),
-                       name(c_.output().dtype), name(c_.compute));
+  if (std::string why = sums_problem(spec); !why.empty()) return why;
   if (root_[out].run_time())
     return fmt::format("the strides of {} are known at run time only, and so is what a copy takes",
                        label(out));
@@ -207,7 +212,7 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   }
   const int out = c_.inputs();
   const Dtype stored = p_.place_dtype(out, spec.place[out].packed);
-  if (store_access(f_, c_, spec.place[out].packed)->memory != stored)
+  if (store_access(f_, spec.place[out].packed)->memory != stored)
     return fmt::format("the family cannot store {} as {}", label(out), name(stored));
   return "";
 }

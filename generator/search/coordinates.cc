@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "impl/finishing.h"
+
 namespace morello {
 namespace {
 
@@ -67,11 +69,22 @@ std::string operand_text(const Problem& p, int o) {
   return out + given_text(p, o) + '\n';
 }
 
+// Costs ask which dims it has, along which its elements are adjacent, and from where it comes.
+std::string extra_text(const Problem& p, int t) {
+  const Computation& c = *p.computation;
+  const AddressMap map = p.root_address(t);
+  std::string out = fmt::format("extra {} from {}", name(c.tensor(t).dtype),
+                                level_name(p.root().place[c.inputs()].level));
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    if (map.touches(static_cast<int>(d)))
+      out += fmt::format(" {}{}", d, map.unit_stride(static_cast<int>(d)) == 1 ? "*1" : "");
+  return out + '\n';
+}
+
 std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   const Computation& c = *p.computation;
-  std::string out = "body";
-  for (BodyOp op : c.body) out += fmt::format(" {}", static_cast<int>(op));
-  out += fmt::format(" combine {} compute {}\ndims", static_cast<int>(c.combine), name(c.compute));
+  std::string out = fmt::format("body {} combine {} compute {}\ndims", str(c.body),
+                                static_cast<int>(c.combine), name(c.compute));
   for (const Dim& d : c.dims) out += d.reduction ? " sum" : " all";
   const Family& f = p.family;
   out += fmt::format("\nkernel {} {} lane {} reload {} quantum", f.isa->name, f.kernel->name,
@@ -81,6 +94,10 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", menus[d].first);
   out += '\n';
   for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
+  if (!c.finish.empty())
+    out += fmt::format("finish {} {}, from a copy by {}\n", name(c.result()), str(c.finish),
+                       write_back(f, c).lanes);
+  for (int t = static_cast<int>(c.operands.size()); t < c.tensors(); ++t) out += extra_text(p, t);
   if (!shorter) out += "all attributes\n";
   return out + fmt::format("threads {}\n{}", p.threads, p.machine->toml());
 }

@@ -91,11 +91,21 @@ Cost Space::copy_work(int operand, const Region& packed) const {
 Cost Space::copy(const Spec& s, int operand, Level to) const {
   const Level from = s.place[operand].level;
   const Region packed = packed_region(s.extent, operand);
-  const int ways = operand == computation().inputs() && s.accumulate ? 2 : 1;
+  const bool output = operand == computation().inputs();
+  const int ways = output && s.accumulate ? 2 : 1;
   // What is written comes in first and goes out again.
   return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
                  copy_work(operand, packed)) +
-         Cost::milli(kCopyCallMilli);
+         Cost::milli(kCopyCallMilli) + (output ? finish(s) : Cost());
+}
+
+// What a copy holds, made into what is stored.
+Cost Space::finish(const Spec& s) const {
+  if (computation().finish.empty()) return Cost();
+  i64 elements = 1;
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction) elements *= s.extent[d];
+  return ceil_div(elements, written_back_lanes_) * work(written_back_) + extras(s.extent);
 }
 
 // Copies were written by other cores, so they come through a cache that all of them share: each

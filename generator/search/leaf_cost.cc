@@ -69,6 +69,12 @@ i64 Space::work_millicycles(const Work& w) const {
                    w.chain, scheduled});
 }
 
+Cost Space::work(const Uops& u) const {
+  Work w;
+  w.add(u, 1);
+  return Cost::milli(work_millicycles(w));
+}
+
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
 Space::Work Space::leaf_work(const Extents& e) const {
   const Computation& c = computation();
@@ -87,6 +93,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
   }
   Work w;
   w.add(k.uops, tile * steps);
+  w.add(mapped_, tile);
   for (int o = 0; o < c.inputs(); ++o) {
     const Access& a = *family().loads[o];
     i64 instances = 1;
@@ -119,8 +126,9 @@ void Space::add_edges(const Spec& s, Work& w) const {
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction)
       tile *= vector && d == family().lane ? ceil_div(s.extent[d], k.lanes) : s.extent[d];
-  const Access& store = *store_access(family(), c, s.place[out].packed);
+  const Access& store = *store_access(family(), s.place[out].packed);
   w.add(store.uops, tile);
+  if (!s.place[out].packed) w.add(finished_, tile);
   if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
   if (k.lanes_reduce) w.alu += tile * kFinishUops;
   if (!vector) return;
@@ -166,7 +174,8 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
-  Cost traffic, hidden, stalled;
+  const bool beside = c.combine == Combine::kNone || !s.place[c.inputs()].packed;
+  Cost traffic = beside ? extras(s.extent) : Cost(), hidden, stalled;
   for (int o = 0; o < operands(); ++o) {
     const bool output = o == c.inputs();
     const Region r = region(s, o);
@@ -215,6 +224,25 @@ Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
   return std::max(compute, traffic) + (less - overlap(less, less));
 }
 
+Cost Space::extras(const Extents& e) const {
+  const Computation& c = computation();
+  const Level from = problem_.root().place[c.inputs()].level;
+  if (from <= kL1) return Cost();
+  const i64 line = machine().levels[kL1].line;
+  i64 lines = 0;
+  for (size_t i = 0; i < c.extras.size(); ++i) {
+    if (!full_extra_[i]) continue;
+    i64 elements = 1, run = 1;
+    for (int d = 0; d < dims(); ++d) {
+      if (c.dims[d].reduction) continue;
+      elements *= e[d];
+      if (d == extra_run_[i]) run = e[d];
+    }
+    lines += elements / run * ceil_div(run * bytes(c.extras[i].dtype), line);
+  }
+  return lines * Cost::milli(line_millicycles(from, false));
+}
+
 // The instructions that compute, at the rate of the core: no leaf of the family takes less.
 Cost Space::arithmetic(const Spec& s) const {
   const Kernel& k = *family().kernel;
@@ -233,7 +261,7 @@ i64 Space::least_edges(i64 stores) const {
   Work given, packed;
   given.add(family().store->uops, stores);
   if (!packs_[computation().inputs()]) return work_millicycles(given);
-  packed.add(store_access(family(), computation(), true)->uops, stores);
+  packed.add(store_access(family(), true)->uops, stores);
   return std::min(work_millicycles(given), work_millicycles(packed));
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "impl/finishing.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -83,6 +84,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     packs_[o] = packing_pays(o);
     if (!family().packed[o].digits.empty()) copy_kind_[o] = copy_kind(o);
   }
+  describe_extras();
   make_menus();
   Menus menus;
   for (int d = 0; d < dims(); ++d) {
@@ -93,14 +95,38 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   coordinates_ = Coordinates(problem_, menus, pruning_.keys);
 }
 
-// The output is packed only where the leaf cannot accumulate and store it as it is (bf16, strided,
-// blocked): a plain f32 tile of it would only cost.
+// The output is packed only where the leaf cannot accumulate and store it as it is (bf16, finished,
+// strided, blocked): a plain f32 tile of it would only cost.
 bool Space::packing_pays(int o) const {
   if (family().packed[o].digits.empty()) return false;
   if (o < computation().inputs()) return true;
-  const bool accumulates = computation().combine == Combine::kSum &&
-                           computation().output().dtype == family().kernel->output;
+  const bool accumulates =
+      computation().combine == Combine::kSum && computation().gathers_in_output();
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
+}
+
+void Space::describe_extras() {
+  const Computation& c = computation();
+  const Isa& isa = *family().isa;
+  const Finishing leaf = finishing(family(), c);
+  if (c.combine == Combine::kNone) mapped_ = work_of(isa, c.body, leaf);
+  if (!c.finish.empty()) {
+    const Finishing back = write_back(family(), c);
+    finished_ = work_of(isa, c.finish, leaf);
+    written_back_ = work_of(isa, c.finish, back);
+    written_back_lanes_ = back.lanes;
+  }
+  for (size_t i = 0; i < c.extras.size(); ++i) {
+    const int t = static_cast<int>(c.operands.size() + i);
+    const AddressMap map = problem_.root_address(t);
+    full_extra_[i] = true;
+    extra_run_[i] = -1;
+    for (int d = 0; d < dims(); ++d) {
+      if (c.dims[d].reduction) continue;
+      full_extra_[i] &= map.touches(d);
+      if (map.unit_stride(d) == 1) extra_run_[i] = d;
+    }
+  }
 }
 
 // Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A
@@ -254,7 +280,7 @@ bool Space::leaf_covers(const Spec& s) const {
 bool Space::accumulates(const Spec& s) const {
   const Computation& c = computation();
   if (c.combine != Combine::kSum) return false;
-  return s.place[c.inputs()].packed || c.output().dtype == family().kernel->output;
+  return s.place[c.inputs()].packed || c.gathers_in_output();
 }
 
 i64 Space::uses(const Spec& s, int operand) const {

@@ -108,6 +108,9 @@ class Space {
   Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
   // Adding up what the shares of a parallel reduction have summed.
   Cost add_shares(const Spec& s, const Loop& loop) const;
+  // Bringing in what is read beside the output: each element once, from where it lies at the root.
+  // What is the same for several elements of the output is near after the first.
+  Cost extras(const Extents& e) const;
   // No program of this family can be cheaper.
   Cost lower_bound() const;
 
@@ -144,6 +147,7 @@ class Space {
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
+  void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
@@ -165,6 +169,8 @@ class Space {
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
   CopyKind copy_kind(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
+  Cost finish(const Spec& s) const;
+  Cost work(const Uops& u) const;  // of some instructions without anything else
 
   Problem problem_;
   Pruning pruning_;
@@ -177,6 +183,12 @@ class Space {
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool packs_[kMaxOperands] = {};
+  Uops mapped_;        // of one vector: the body, where there is no sum
+  Uops finished_;      // of one vector or sum: in leaves
+  Uops written_back_;  // of one vector: from a copy with sums
+  i64 written_back_lanes_ = 1;
+  bool full_extra_[kMaxExtras] = {};  // an element for every one of the output
+  int extra_run_[kMaxExtras] = {};    // dim along which its elements are adjacent; -1: none
   CopyKind copy_kind_[kMaxOperands] = {};
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};

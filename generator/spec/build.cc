@@ -40,37 +40,6 @@ Dim make_dim(std::string name, const Size& size, bool reduction) {
 
 std::string numbered(std::string_view letter, int i) { return fmt::format("{}{}", letter, i); }
 
-Result<Computation> elementwise(std::string_view name, const OpCall& call, Body body) {
-  const Param& first = call.args[0];
-  for (const Param& p : call.args)
-    if (p.shape != first.shape)
-      return error(fmt::format("{} needs operands of one shape; got {} and {}", name,
-                               shape_text(first.shape), shape_text(p.shape)));
-  Computation c{.dims = {},
-                .operands = {},
-                .body = std::move(body),
-                .combine = Combine::kNone,
-                .compute = accumulator(call.result)};
-  for (size_t i = 0; i < first.shape.size(); ++i)
-    c.dims.push_back(make_dim(numbered("i", static_cast<int>(i)), first.shape[i]));
-  std::vector<int> dims(c.dims.size());
-  std::iota(dims.begin(), dims.end(), 0);
-  for (const Param& p : call.args) c.operands.push_back(make_operand(p, dims));
-  c.operands.push_back(make_output(c, call.result, dims));
-  return c;
-}
-
-Result<Computation> binary_elementwise(std::string_view name, const OpCall& call, Body body) {
-  const Dtype a = call.args[0].dtype, b = call.args[1].dtype;
-  const bool known = is_float(a) || a == Dtype::i32;
-  if (a != b || !known || (call.result != a && call.result != Dtype::f32))
-    return error(
-        fmt::format("{} of {} and {} to {} is not supported; allowed: two operands of one "
-                    "type among f32, bf16, f16, i32, to the same type or f32",
-                    name, morello::name(a), morello::name(b), morello::name(call.result)));
-  return elementwise(name, call, std::move(body));
-}
-
 // The axis of `o` that dim d alone indexes, if d occurs nowhere else; else -1.
 static int plain_axis(const Operand& o, int d) {
   int found = -1;
@@ -96,11 +65,13 @@ static bool contiguous(const Operand& o, int axis) {
 static bool can_merge(const Computation& c, int d) {
   if (c.dims[d].reduction != c.dims[d + 1].reduction) return false;
   if (run_time_size(c, d) || run_time_size(c, d + 1)) return false;
-  return std::all_of(c.operands.begin(), c.operands.end(), [&](const Operand& o) {
+  const auto as_one = [&](const Operand& o) {
     if (!touches(o, d) && !touches(o, d + 1)) return true;
     const int outer = plain_axis(o, d), inner = plain_axis(o, d + 1);
     return outer >= 0 && inner == outer + 1 && contiguous(o, outer);
-  });
+  };
+  return std::all_of(c.operands.begin(), c.operands.end(), as_one) &&
+         std::all_of(c.extras.begin(), c.extras.end(), as_one);
 }
 
 static void merge_axes(Operand& o, int axis) {
@@ -118,12 +89,14 @@ static void merge_axes(Operand& o, int axis) {
 
 // Dims d and d + 1 become one, with the name of the inner one.
 static void merge(Computation& c, int d) {
-  for (Operand& o : c.operands) {
+  const auto merge_in = [&](Operand& o) {
     if (touches(o, d)) merge_axes(o, plain_axis(o, d));
     for (AxisMap& axis : o.axes)
       for (AxisTerm& term : axis)
         if (term.dim > d) --term.dim;
-  }
+  };
+  for (Operand& o : c.operands) merge_in(o);
+  for (Operand& o : c.extras) merge_in(o);
   c.dims[d + 1].extent *= c.dims[d].extent;
   c.dims.erase(c.dims.begin() + d);
 }

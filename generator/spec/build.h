@@ -21,12 +21,6 @@ Dim make_dim(std::string name, const Size& size, bool reduction = false);
 // "b0", "b1": dims are numbered here; collapse() removes numbers nobody needs.
 std::string numbered(std::string_view letter, int i);
 
-// out[i0,i1,..] = body(a[i0,i1,..], ...) for arguments of one shape; `name` is for the message.
-Result<Computation> elementwise(std::string_view name, const OpCall& call, Body body);
-
-// add and mul: two operands of one type among f32, bf16, f16, i32; the result has it or is f32.
-Result<Computation> binary_elementwise(std::string_view name, const OpCall& call, Body body);
-
 // The same computation with as few dims as possible: two neighbouring dims become one where every
 // operand that uses one of them walks through both as if they were one (adjacent axes, adjacent in
 // memory). Loops become longer and the search smaller. The dense row-major sequence of every

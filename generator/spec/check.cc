@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "spec/build.h"
-#include "spec/op.h"
+#include "spec/elaborate.h"
 #include "spec/sizes.h"
 #include "spec/syntax.h"
 
@@ -24,14 +24,12 @@ class Checker {
   bool size(const DimSyntax& dim);
   bool names();
   bool params();
-  bool find_operator();
-  bool arguments();
-  bool attributes();
   bool all_used();
   bool build();
   bool result();
   bool sums(const TensorSyntax& given);
   bool packing();
+  bool extras();
   bool finish();
 
   std::vector<Size> shape(const TensorSyntax& tensor) const;
@@ -46,7 +44,6 @@ class Checker {
 
   const KernelSyntax& k_;
   const Source& source_;
-  const OpDef* op_ = nullptr;
   std::vector<RunTimeSize> sizes_;
   KernelSpec spec_;
   Diagnostic error_;
@@ -54,8 +51,7 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && find_operator() && arguments() && attributes() && all_used() &&
-      build() && result() && names() && packing() && finish())
+  if (sizes() && params() && build() && all_used() && result() && names() && packing() && finish())
     return std::move(spec_);
   return error_;
 }
@@ -206,82 +202,40 @@ bool Checker::fits(const Param& p, const Token& at) {
                               name(p.dtype), shape_text(p.shape), order));
 }
 
-bool Checker::find_operator() {
-  op_ = find_op(k_.op);
-  if (op_) return true;
-  std::vector<std::string> names;
-  for (const OpDef* op : op_table()) names.emplace_back(op->name);
-  return fail(k_.op_at, fmt::format("unknown operator `{}`; allowed: {}{}", k_.op,
-                                    fmt::join(names, ", "), suggestion(k_.op, names)));
-}
-
-bool Checker::arguments() {
-  spec_.expr.op = std::string(op_->name);
-  if (static_cast<int>(k_.args.size()) != op_->arity)
-    return fail(k_.op_at,
-                fmt::format("{} takes {} operand{}, got {}; usage: {}", op_->name, op_->arity,
-                            op_->arity == 1 ? "" : "s", k_.args.size(), op_->usage));
-  std::vector<std::string> names;
-  for (const Param& p : spec_.params) names.push_back(p.name);
-  for (const Token& arg : k_.args) {
-    const auto at = std::find(names.begin(), names.end(), arg.text);
-    if (at == names.end())
-      return fail(arg, fmt::format("unknown parameter `{}`; the parameters are: {}{}", arg.text,
-                                   fmt::join(names, ", "), suggestion(arg.text, names)));
-    spec_.expr.args.push_back(static_cast<int>(at - names.begin()));
-  }
-  return true;
-}
-
-bool Checker::attributes() {
-  for (const AttributeSyntax& a : k_.attributes) {
-    const std::vector<std::string>& allowed = op_->attributes;
-    if (std::find(allowed.begin(), allowed.end(), a.at.text) == allowed.end())
-      return fail(a.at, fmt::format("{} has no attribute `{}`; usage: {}{}", op_->name, a.at.text,
-                                    op_->usage, suggestion(a.at.text, allowed)));
-    for (const Attribute& other : spec_.expr.attributes)
-      if (other.name == a.at.text)
-        return fail(a.at, fmt::format("attribute `{}` is given twice", other.name));
-    spec_.expr.attributes.push_back({std::string(a.at.text), a.value});
-  }
-  return true;
-}
-
 bool Checker::all_used() {
-  for (size_t i = 0; i < spec_.params.size(); ++i) {
-    const std::vector<int>& used = spec_.expr.args;
+  const std::vector<int>& used = spec_.arguments;
+  for (size_t i = 0; i < spec_.params.size(); ++i)
     if (std::find(used.begin(), used.end(), static_cast<int>(i)) == used.end())
       return fail(k_.params[i].name,
                   fmt::format("parameter `{}` is not used", spec_.params[i].name));
-  }
   return true;
 }
 
 bool Checker::build() {
-  std::vector<Param> args;
-  for (const int i : spec_.expr.args) args.push_back(spec_.params[i]);
-  Result<Computation> built =
-      op_->build({.args = args, .attributes = spec_.expr.attributes, .result = k_.result.dtype});
-  if (!built) return fail(k_.op_at, built.error().text);
-  spec_.computation = std::move(*built);
+  const std::vector<Size> given = k_.result.shape.empty() ? std::vector<Size>() : shape(k_.result);
+  Result<Elaborated> built = elaborate(k_, spec_.params, given, source_);
+  if (!built) {
+    error_ = built.error();
+    return false;
+  }
+  spec_.expr = std::move(built->expr);
+  spec_.arguments = std::move(built->arguments);
+  spec_.computation = std::move(built->computation);
   spec_.computation.sizes = sizes_;
+  spec_.result.shape = std::move(built->shape);
   return true;
 }
 
 bool Checker::result() {
-  const Computation& c = spec_.computation;
   Operand& out = spec_.computation.operands.back();
   const TensorSyntax& given = k_.result;
-  std::vector<Size> inferred;
-  for (const AxisMap& axis : out.axes)
-    inferred.emplace_back(c.dims[axis[0].dim].extent, c.dims[axis[0].dim].size);
-  if (!given.shape.empty() && shape(given) != inferred)
-    return fail(given.dtype_at, fmt::format("the result of {} has the shape {}, not {}", op_->name,
-                                            shape_text(inferred), shape_text(shape(given))));
   if (given.layout.kind == LayoutSyntax::Kind::kPacked)
     return fail(given.layout.at, "the result cannot be packed; allowed: row, col, order(...)");
-  spec_.result = {
-      .name = "out", .dtype = given.dtype, .shape = inferred, .layout = {}, .packed = false};
+  spec_.result = {.name = "out",
+                  .dtype = given.dtype,
+                  .shape = std::move(spec_.result.shape),
+                  .layout = {},
+                  .packed = false};
   if (!layout(given.layout, given.dtype_at, spec_.result)) return false;
   out.layout = spec_.result.layout;
   out.strided = spec_.result.strided;
@@ -300,11 +254,18 @@ bool Checker::sums(const TensorSyntax& given) {
                   fmt::format("a sum over `{}`, known at run time only, is gathered in the result: "
                               "write {}, not {}",
                               s->name, name(c.compute), name(given.dtype)));
+    if (s && c.dims[d].reduction && !c.finish.empty())
+      return fail(k_.expr.at,
+                  fmt::format("a sum over `{}`, known at run time only, is gathered in the result, "
+                              "part by part: write a kernel for the sum and another one for what "
+                              "comes after it",
+                              s->name));
   }
   if (run_time <= kMaxRunTimeDims) return true;
-  return fail(k_.op_at, fmt::format("{} has {} dimensions here that are known at run time only; at "
-                                    "most {} are supported: write numbers for the others",
-                                    op_->name, run_time, kMaxRunTimeDims));
+  return fail(k_.expr.at,
+              fmt::format("there are {} dimensions here that are known at run time "
+                          "only; at most {} are supported: write numbers for the others",
+                          run_time, kMaxRunTimeDims));
 }
 
 // Packing ahead of time pays where elements are used more than once, next to another operand. One
@@ -312,36 +273,52 @@ bool Checker::sums(const TensorSyntax& given) {
 bool Checker::packing() {
   const Computation& c = spec_.computation;
   const bool pays = c.combine != Combine::kNone && c.inputs() >= 2;
-  for (const TensorSyntax& p : k_.params)
-    if (p.layout.kind == LayoutSyntax::Kind::kPacked && !pays)
-      return fail(p.layout.at,
-                  fmt::format("only operands of a sum of products, such as matmul, can "
-                              "be packed; {} reads every element once",
-                              op_->name));
-  const std::vector<int>& used = spec_.expr.args;
-  for (auto arg = used.begin(); arg != used.end(); ++arg)
-    if (spec_.params[*arg].packed && std::find(used.begin(), arg, *arg) != arg)
-      return fail(
-          k_.args[arg - used.begin()],
-          fmt::format("`{}` is packed and so can be used only once", spec_.params[*arg].name));
+  for (size_t i = 0; i < spec_.params.size(); ++i) {
+    if (!spec_.params[i].packed) continue;
+    const std::vector<int>& used = spec_.arguments;
+    const int param = static_cast<int>(i);
+    if (!pays ||
+        std::find(used.begin(), used.begin() + c.inputs(), param) == used.begin() + c.inputs())
+      return fail(k_.params[i].layout.at,
+                  fmt::format("only operands of a sum of products, such as matmul, can be packed; "
+                              "every element of `{}` is read once",
+                              spec_.params[i].name));
+    if (std::count(used.begin(), used.end(), param) > 1)
+      return fail(k_.params[i].layout.at,
+                  fmt::format("`{}` is packed and so can be used only once", spec_.params[i].name));
+  }
+  return extras();
+}
+
+// What is read beside a sum is read where it lies, a vector at a time.
+bool Checker::extras() {
+  const Computation& c = spec_.computation;
+  for (size_t i = static_cast<size_t>(c.inputs()); i < spec_.arguments.size(); ++i) {
+    const Param& p = spec_.params[spec_.arguments[i]];
+    for (const Digit& d : p.layout.digits)
+      if (d.div != 1 || d.mod != 0)
+        return fail(
+            k_.params[spec_.arguments[i]].layout.at,
+            fmt::format("`{}` is read beside a sum or two other operands, and needs a layout "
+                        "of whole axes; allowed: row, col, order(...) without / and %",
+                        p.name));
+  }
   return true;
 }
 
 bool Checker::finish() {
   Computation& c = spec_.computation;
-  // Both operands may be one parameter; an operand's name stands for one operand.
-  if (c.inputs() == 2 && c.operands[0].name == c.operands[1].name) c.operands[1].name += "2";
   c = collapse(std::move(c));
   set_strides(c);
   if (c.dims.size() > kMaxDims)
-    return fail(k_.op_at, fmt::format("{} needs {} loops here; at most {} are supported", op_->name,
-                                      c.dims.size(), kMaxDims));
+    return fail(k_.expr.at, fmt::format("this needs {} loops; at most {} are supported",
+                                        c.dims.size(), kMaxDims));
   std::vector<i64> extents;
   for (const Dim& d : c.dims) extents.push_back(d.extent);
   if (saturating_product(extents) < kHuge) return true;
-  return fail(k_.op_at, fmt::format("{} needs {} steps, which is too many; less than 2^62 are "
-                                    "supported",
-                                    op_->name, fmt::join(extents, " x ")));
+  return fail(k_.expr.at, fmt::format("this needs {} steps, which is too many; less than 2^62 are "
+                                      "supported",
+                                      fmt::join(extents, " x ")));
 }
 
 }  // namespace

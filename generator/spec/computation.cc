@@ -1,10 +1,17 @@
 #include "spec/computation.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "spec/sizes.h"
 
 namespace morello {
+
+const Operand& Computation::tensor(int t) const {
+  const int n = static_cast<int>(operands.size());
+  return t < n ? operands[t] : extras[t - n];
+}
 
 bool touches(const Operand& o, int d) {
   for (const AxisMap& axis : o.axes)
@@ -29,12 +36,15 @@ const RunTimeSize* run_time_size(const Computation& c, int dim) {
 Computation with_extents(const Computation& c, const std::vector<i64>& extents) {
   Computation part = c;
   for (size_t d = 0; d < extents.size(); ++d) part.dims[d].extent = extents[d];
-  for (Operand& o : part.operands)
+  const auto cut = [&](Operand& o) {
     for (size_t axis = 0; axis < o.shape.size(); ++axis) {
       i64 last = 0;
       for (const AxisTerm& t : o.axes[axis]) last += t.coefficient * (extents[t.dim] - 1);
       o.shape[axis] = last + 1;
     }
+  };
+  for (Operand& o : part.operands) cut(o);
+  for (Operand& o : part.extras) cut(o);
   return part;
 }
 
@@ -53,24 +63,27 @@ static bool grows_at_run_time(const Computation& c, const Operand& o, const Digi
                      [&](const AxisTerm& t) { return run_time_size(c, t.dim) != nullptr; });
 }
 
-void set_strides(Computation& c) {
-  for (Operand& o : c.operands) {
-    if (o.packed) continue;
-    const std::vector<Digit>& digits = o.layout.digits;
-    std::vector<Stride> strides(digits.size());
-    Stride next;
-    bool any = false;
-    for (size_t i = digits.size(); i-- > 0;) {
-      const bool innermost = i + 1 == digits.size();
-      if (o.strided && !innermost) next.run_time = true;
-      if (next.run_time) next.elements = assumed_stride(next.elements, o.dtype);
-      any |= next.run_time;
-      strides[i] = next;
-      next.elements *= o.layout.extent(digits[i], o.shape);
-      next.run_time |= grows_at_run_time(c, o, digits[i]);
-    }
-    o.strides = any ? strides : std::vector<Stride>();
+static void set_strides(const Computation& c, Operand& o) {
+  if (o.packed) return;
+  const std::vector<Digit>& digits = o.layout.digits;
+  std::vector<Stride> strides(digits.size());
+  Stride next;
+  bool any = false;
+  for (size_t i = digits.size(); i-- > 0;) {
+    const bool innermost = i + 1 == digits.size();
+    if (o.strided && !innermost) next.run_time = true;
+    if (next.run_time) next.elements = assumed_stride(next.elements, o.dtype);
+    any |= next.run_time;
+    strides[i] = next;
+    next.elements *= o.layout.extent(digits[i], o.shape);
+    next.run_time |= grows_at_run_time(c, o, digits[i]);
   }
+  o.strides = any ? strides : std::vector<Stride>();
+}
+
+void set_strides(Computation& c) {
+  for (Operand& o : c.operands) set_strides(c, o);
+  for (Operand& o : c.extras) set_strides(c, o);
 }
 
 static std::string str(const AxisMap& axis, const Computation& c) {
@@ -94,84 +107,22 @@ static std::string str(const Operand& o, const Computation& c) {
   return out;
 }
 
-// Postfix to infix; a product binds closer than a sum.
-static std::string str(const Body& body) {
-  struct Part {
-    std::string text;
-    bool sum;
-  };
-  std::vector<Part> stack;
-  for (const BodyOp op : body) {
-    if (op == BodyOp::kIn0 || op == BodyOp::kIn1) {
-      stack.push_back({op == BodyOp::kIn0 ? "in0" : "in1", false});
-      continue;
-    }
-    MORELLO_CHECK(stack.size() >= 2);
-    const Part b = stack.back();
-    stack.pop_back();
-    Part& a = stack.back();
-    const auto factor = [](const Part& p) { return p.sum ? "(" + p.text + ")" : p.text; };
-    const bool sum = op == BodyOp::kAdd;
-    a = {sum ? a.text + " + " + b.text : factor(a) + " * " + factor(b), sum};
-  }
-  MORELLO_CHECK(stack.size() == 1);
-  return stack.back().text;
-}
-
 std::string str(const Computation& c) {
   std::string inputs, reduced, extents;
   for (int i = 0; i < c.inputs(); ++i)
     inputs += (i > 0 ? ", " : "") + c.operands[i].name + ": " + str(c.operands[i], c);
+  for (const Operand& o : c.extras) inputs += ", " + o.name + ": " + str(o, c);
   for (const Dim& d : c.dims) {
     if (d.reduction) reduced += " " + d.name;
     extents += fmt::format(" {}={}{}{}", d.name, d.size, d.size.empty() ? "" : "~", d.extent);
   }
   std::string out = "(" + inputs + ") -> " + str(c.output(), c) + ": " + str(c.body);
   if (c.combine == Combine::kSum) out += ", sum over" + reduced;
+  if (!c.finish.empty()) out += ", then " + str(c.finish);
   return out + ";" + extents;
 }
 
 namespace {
-
-// Arithmetic of the meaning: floats in double, integers modulo 2^64 (so that wrapping to 32 bits
-// at the end is exact however long the sum was).
-struct Real {
-  using Value = double;
-  static Value from(double x) { return x; }
-  static double to(Value x) { return x; }
-};
-struct Integer {
-  using Value = std::uint64_t;
-  static Value from(double x) { return static_cast<Value>(static_cast<i64>(x)); }
-  static double to(Value x) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(x)); }
-};
-
-template <class T>
-T run_body(const Body& body, const T (&in)[2]) {
-  T stack[8];
-  int n = 0;
-  for (const BodyOp op : body) {
-    MORELLO_CHECK(n < 8 && (n >= 2 || op == BodyOp::kIn0 || op == BodyOp::kIn1));
-    switch (op) {
-      case BodyOp::kIn0:
-        stack[n++] = in[0];
-        break;
-      case BodyOp::kIn1:
-        stack[n++] = in[1];
-        break;
-      case BodyOp::kAdd:
-        --n;
-        stack[n - 1] = stack[n - 1] + stack[n];
-        break;
-      case BodyOp::kMul:
-        --n;
-        stack[n - 1] = stack[n - 1] * stack[n];
-        break;
-    }
-  }
-  MORELLO_CHECK(n == 1);
-  return stack[0];
-}
 
 // Row-major stride of each dim in operand o.
 std::vector<i64> dim_strides(const Computation& c, const Operand& o) {
@@ -190,44 +141,77 @@ i64 elements(const Operand& o) {
   return n;
 }
 
-template <class Arithmetic>
-std::vector<double> run(const Computation& c, const std::vector<std::vector<double>>& inputs) {
-  using Value = typename Arithmetic::Value;
+// Sums of integers are exact modulo 2^64, so that wrapping to 32 bits at the end is exact however
+// long the sum was.
+struct Accumulator {
+  bool real = true;
+  double sum = 0;
+  std::uint64_t whole = 0;
+
+  void add(double x) {
+    if (real)
+      sum += x;
+    else
+      whole += static_cast<std::uint64_t>(static_cast<i64>(x));
+  }
+  double value() const {
+    return real ? sum : static_cast<std::int32_t>(static_cast<std::uint32_t>(whole));
+  }
+};
+
+// Calls visit(where each tensor's element lies) for every point, the last dim fastest.
+void each_point(const Computation& c, auto visit) {
+  const auto tensors = static_cast<size_t>(c.tensors());
   std::vector<std::vector<i64>> strides;
-  for (const Operand& o : c.operands) strides.push_back(dim_strides(c, o));
-  std::vector<Value> out(elements(c.output()));
-  std::vector<i64> index(c.dims.size()), at(c.operands.size());
+  for (size_t t = 0; t < tensors; ++t)
+    strides.push_back(dim_strides(c, c.tensor(static_cast<int>(t))));
+  std::vector<i64> index(c.dims.size()), at(tensors);
   for (;;) {
-    Value in[2] = {};
-    for (int i = 0; i < c.inputs(); ++i) in[i] = Arithmetic::from(inputs[i][at[i]]);
-    const Value value = run_body(c.body, in);
-    Value& result = out[at.back()];
-    result = c.combine == Combine::kSum ? result + value : value;
-    // The next point, last dim fastest.
+    visit(at);
     int d = static_cast<int>(c.dims.size()) - 1;
     for (; d >= 0; --d) {
       const bool wraps = ++index[d] == c.dims[d].extent;
-      for (size_t o = 0; o < at.size(); ++o)
-        at[o] += wraps ? -strides[o][d] * (c.dims[d].extent - 1) : strides[o][d];
+      for (size_t t = 0; t < tensors; ++t)
+        at[t] += wraps ? -strides[t][d] * (c.dims[d].extent - 1) : strides[t][d];
       if (!wraps) break;
       index[d] = 0;
     }
-    if (d < 0) break;
+    if (d < 0) return;
   }
-  std::vector<double> result(out.size());
-  std::transform(out.begin(), out.end(), result.begin(), Arithmetic::to);
-  return result;
 }
 
 }  // namespace
 
 std::vector<double> evaluate(const Computation& c, const std::vector<std::vector<double>>& inputs) {
-  MORELLO_CHECK(static_cast<int>(inputs.size()) == c.inputs() && c.inputs() <= 2);
-  for (int i = 0; i < c.inputs(); ++i)
-    MORELLO_CHECK(static_cast<i64>(inputs[i].size()) == elements(c.operands[i]),
-                  "input {} has {} values, not {}", i, inputs[i].size(), elements(c.operands[i]));
-  if (is_float(c.compute)) return run<Real>(c, inputs);
-  std::vector<double> result = run<Integer>(c, inputs);
+  const size_t out = static_cast<size_t>(c.inputs()), extras = c.extras.size();
+  MORELLO_CHECK(inputs.size() == out + extras);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Operand& o = i < out ? c.operands[i] : c.extras[i - out];
+    MORELLO_CHECK(static_cast<i64>(inputs[i].size()) == elements(o),
+                  "input {} has {} values, not {}", i, inputs[i].size(), elements(o));
+  }
+  std::vector<double> in(out), extra(extras);
+  const auto read = [&](const std::vector<i64>& at) {
+    for (size_t i = 0; i < out; ++i) in[i] = inputs[i][at[i]];
+    for (size_t i = 0; i < extras; ++i) extra[i] = inputs[out + i][at[out + 1 + i]];
+  };
+  // No sum begins with 0 where there is none: -0 stays what it is.
+  const double begin = c.combine == Combine::kNone ? -0.0 : 0.0;
+  std::vector<Accumulator> sums(elements(c.output()), {.real = is_float(c.compute), .sum = begin});
+  each_point(c, [&](const std::vector<i64>& at) {
+    read(at);
+    sums[at[out]].add(evaluate(c.body, in, extra));
+  });
+  std::vector<double> result(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) result[i] = sums[i].value();
+  if (!c.finish.empty()) {  // once for every element: the points of the first index of each sum
+    std::vector<char> done(result.size());
+    each_point(c, [&](const std::vector<i64>& at) {
+      if (std::exchange(done[at[out]], 1)) return;
+      read(at);
+      result[at[out]] = evaluate(c.finish, in, extra, result[at[out]]);
+    });
+  }
   if (c.output().dtype == Dtype::i16)
     for (double& x : result) x = clamp_i16(x);
   return result;

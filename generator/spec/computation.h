@@ -6,18 +6,23 @@
 //   matmul:  dims b, m, n parallel, k reduction
 //            A[b,m,k]  B[b,k,n] -> C[b,m,n]      body in0 * in1      combine sum
 //   convert: dims d0.. parallel     X[d0..] -> Y[d0..]   body in0        combine none
+//   relu(matmul(a, b) + c): the matmul, and  finish max(sum + extra0, 0)  with an extra operand
+//   c[n]
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "spec/dtype.h"
+#include "spec/expression.h"
 #include "spec/layout.h"
 
 namespace morello {
 
 inline constexpr int kMaxDims = 6;
 inline constexpr int kMaxOperands = 3;
+inline constexpr int kMaxExtras = 5;
+inline constexpr int kMaxTensors = kMaxOperands + kMaxExtras;
 
 // A size that is known at run time only: a multiple of `granule`, one granule at least.
 struct RunTimeSize {
@@ -67,22 +72,31 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-// The scalar body in postfix order over the inputs: matmul is {kIn0, kIn1, kMul}.
-enum class BodyOp { kIn0, kIn1, kAdd, kMul };
-using Body = std::vector<BodyOp>;
-
 enum class Combine { kNone, kSum };
 
 struct Computation {
   std::vector<Dim> dims;
   std::vector<Operand> operands;  // inputs, then the output
-  Body body;
+  Expression body;                // of the inputs: what is combined
   Combine combine = Combine::kNone;
   Dtype compute = Dtype::f32;           // type of the body and of the accumulation: f32 or i32
   std::vector<RunTimeSize> sizes = {};  // in the order of their first mention
+  // Read where they lie, once for every element of the output; they touch no reduction.
+  std::vector<Operand> extras = {};
+  // Of what was combined and of the extras: what is stored. Empty: what was combined. (Without a
+  // reduction the body has the extras.)
+  Expression finish = {};
 
   int inputs() const { return static_cast<int>(operands.size()) - 1; }
   const Operand& output() const { return operands.back(); }
+  // The operands, then the extras: what code has a pointer to.
+  int tensors() const { return static_cast<int>(operands.size() + extras.size()); }
+  const Operand& tensor(int t) const;
+  // The type of what is stored, before it is converted to the output's.
+  Dtype result() const { return finish.empty() ? compute : finish.back().type; }
+  // Whether sums lie in the output as it was given, until there is no more to add. What a finish
+  // makes of them takes their place only where a copy that has them is written back.
+  bool gathers_in_output() const { return finish.empty() && output().dtype == compute; }
   bool operator==(const Computation&) const = default;
 };
 
@@ -98,11 +112,12 @@ void set_strides(Computation& c);
 bool touches(const Operand& o, int d);
 
 // "(a: f32[m,k], b: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k" and the extents; for messages.
+// With a finish: ".. sum over k, then max(sum + extra0, 0)".
 std::string str(const Computation& c);
 
 // The meaning, independently of all search and code: evaluates in double precision (floats) or
-// exact 64-bit integers wrapped to the output type. Inputs are dense row-major values.
-// The body is evaluated on the given values: no intermediate rounding.
+// exact 64-bit integers wrapped to the output type. Inputs are dense row-major values, those of
+// extras behind them. No intermediate rounding.
 std::vector<double> evaluate(const Computation& c, const std::vector<std::vector<double>>& inputs);
 
 }  // namespace morello

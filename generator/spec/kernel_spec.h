@@ -5,8 +5,10 @@
 //   dim    := number | name ["%" number] ["to" number] ["near" number]
 //   result := dtype ["[" dims "]"] [layout] ["strided"]   shape is inferred; given, it is checked
 //   layout := "row" | "col" | "packed" | "order(" digit {"," digit} ")"
-//   expr   := operator "(" arg {"," arg} ")" | name | number | expr ("+"|"*") expr
-//   arg    := expr | name "=" value
+//   expr   := product {("+" | "-") product}
+//   product:= factor {("*" | "/") factor}
+//   factor := "-" factor | "(" expr ")" | number | name | operator "(" arg {"," arg} ")"
+//   arg    := expr | name "=" number
 #pragma once
 
 #include <span>
@@ -46,11 +48,14 @@ struct Attribute {  // axis=1
   bool operator==(const Attribute&) const = default;
 };
 
-// One operator applied to parameters. (Compositions of several operators are refused for now.)
+// A parameter, a number, or an operator applied to such.
 struct Expr {
-  std::string op;
-  std::vector<int> args;  // indices into params
-  std::vector<Attribute> attributes;
+  enum class Kind { kParam, kNumber, kCall } kind = Kind::kCall;
+  int param = -1;     // index into params
+  double number = 0;  // exactly what was written, as a double
+  std::string op = {};
+  std::vector<Expr> args = {};
+  std::vector<Attribute> attributes = {};
   bool operator==(const Expr&) const = default;
 };
 
@@ -59,9 +64,10 @@ struct KernelSpec {
   std::vector<Param> params;
   Param result;  // name "out"
   Expr expr;
-  // What it means. Its operands are the arguments in call order (operand i is parameter
-  // expr.args[i]; a parameter may be used twice unless it is packed), then the result.
-  Computation computation;
+  Computation computation;  // what it means
+  // The parameter that each input of the computation is, then those of its extras. One may be used
+  // twice unless it is packed.
+  std::vector<int> arguments;
 
   std::string str() const;  // canonical text; parse_spec(str()) == *this
   const std::vector<RunTimeSize>& sizes() const { return computation.sizes; }

@@ -34,8 +34,15 @@ static Token next_token(std::string_view text, size_t at) {
     kind = Kind::kName;
     extend([](char c) { return is_letter(c) || is_digit(c); });
   } else if (is_digit(text[at])) {
-    kind = Kind::kNumber;  // 1.5 and 3x are one word, refused as a whole
-    extend([](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+    kind = Kind::kNumber;  // 1.5, 2e-3, and 3x, which is refused as a whole
+    const auto belongs = [](char c) { return is_letter(c) || is_digit(c) || c == '.'; };
+    extend(belongs);
+    const bool exponent = text[end - 1] == 'e' || text[end - 1] == 'E';
+    if (exponent && end + 1 < text.size() && (text[end] == '-' || text[end] == '+') &&
+        is_digit(text[end + 1])) {
+      ++end;
+      extend(belongs);
+    }
   } else if (!is_ascii(text[at])) {
     kind = Kind::kBad;
     extend([](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; });

@@ -1,10 +1,10 @@
 // Text -> KernelSyntax, by recursive descent; then check() gives it a meaning.
 //
-// A method returns false after it has put the first error into error_. Nothing recurses on the
-// text: nested operators are refused where they begin.
+// A method returns false after it has put the first error into error_.
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "spec/names.h"
 #include "spec/op.h"
@@ -23,11 +23,8 @@ namespace {
 
 constexpr std::string_view kExample = "(a: f32[4,8], b: f32[8,16]): f32 = matmul(a, b)";
 
-std::string operator_names() {
-  std::string out;
-  for (const OpDef* op : op_table()) out += (out.empty() ? "" : ", ") + std::string(op->name);
-  return out;
-}
+// Of parentheses, signs and operators within one another.
+constexpr int kMaxDepth = 64;
 
 class Parser {
  public:
@@ -52,7 +49,6 @@ class Parser {
   bool is_number(size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::kNumber; }
   // Not the parameters of the next kernel of a file, which has no name: `a (b: f32[2]) ...`.
   bool is_call() const { return is_name() && is('(', 1) && !(is_name(2) && is(':', 3)); }
-  bool is_operator() const { return is('+') || is('*') || is('-') || is('/'); }
   bool take_if(char c) { return is(c) && (take(), true); }
 
   // Refuses the next token: "expected ...; got `x`".
@@ -72,12 +68,14 @@ class Parser {
   bool order_of_elements(LayoutSyntax& out);
   bool order(std::vector<Digit>& out);
   bool digit(Digit& out);
-  bool expr(KernelSyntax& out);
-  bool sugar(KernelSyntax& out);
-  bool call(KernelSyntax& out);
-  bool argument(KernelSyntax& out);
-  bool operand_problem(const std::string& outer);
-  bool composed(const Token& at, const std::string& got);
+  bool expr(ExprSyntax& out, int depth = 0);
+  bool product(ExprSyntax& out, int depth);
+  bool factor(ExprSyntax& out, int depth);
+  bool signed_factor(ExprSyntax& out, int depth);
+  bool literal(ExprSyntax& out);
+  bool call(ExprSyntax& out, int depth);
+  bool argument(ExprSyntax& out, int depth);
+  static void apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right);
 
   const Source& source_;
   std::vector<Token> tokens_;
@@ -105,7 +103,7 @@ bool Parser::kernel(KernelSyntax& out) {
   if (is('[') && !shape(out.result.shape)) return false;
   if (!layout(out.result.layout)) return false;
   if (!expect('=', "`=` and an operator")) return false;
-  return expr(out);
+  return expr(out.expr);
 }
 
 bool Parser::end_of_text() {
@@ -232,85 +230,100 @@ bool Parser::digit(Digit& out) {
   return !take_if('%') || number(2, "a modulus", out.mod);
 }
 
-bool Parser::composed(const Token& at, const std::string& got) {
-  return fail(at, fmt::format("a kernel is one operator applied to parameters for now; got {}: "
-                              "write one kernel for each operator",
-                              got));
+// `left` becomes op(left, right).
+void Parser::apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right) {
+  ExprSyntax both{.kind = Expr::Kind::kCall, .at = sign, .op = op, .args = {}, .attributes = {}};
+  both.args.push_back(std::move(left));
+  both.args.push_back(std::move(right));
+  left = std::move(both);
 }
 
-// An operand must be the name of a parameter: refuses everything else that could be meant.
-bool Parser::operand_problem(const std::string& outer) {
-  if (is_call()) return composed(peek(), fmt::format("{} of {}(...)", outer, peek().text));
-  if (is('(')) return composed(peek(), outer + " of a parenthesis");
-  if (is_number() || is('-'))
-    return fail(peek(),
-                "numbers and signs are not supported as operands; an operand is the name "
-                "of a parameter");
-  if (!is_name()) return expected("the name of a parameter");
-  return true;
-}
-
-bool Parser::expr(KernelSyntax& out) {
-  if (is_call()) {
-    if (!call(out)) return false;
-  } else if (!sugar(out)) {
-    return false;
+bool Parser::expr(ExprSyntax& out, int depth) {
+  if (depth > kMaxDepth)
+    return fail(peek(), fmt::format("this is nested too deeply; at most {} levels", kMaxDepth));
+  if (!product(out, depth)) return false;
+  while (is('+') || is('-')) {
+    const Token sign = take();
+    ExprSyntax right;
+    if (!product(right, depth)) return false;
+    apply(out, sign, sign.text == "+" ? "add" : "sub", std::move(right));
   }
-  if (is_operator())
-    return composed(peek(), fmt::format("`{}` applied to {}(...)", peek().text, out.op));
   return true;
 }
 
-// x + y, x * y
-bool Parser::sugar(KernelSyntax& out) {
-  if (is('('))
-    return fail(peek(),
-                "parentheses are not supported; a kernel is one operator applied to "
-                "parameters");
-  if (is('+') || is('*') || is('/') || at_end())
-    return expected("an operator applied to parameters, such as matmul(a, b)");
-  if (!operand_problem("an operator")) return false;
-  out.args.push_back(take());
-  if (peek().kind == Token::Kind::kBad) return expected("an operator");
-  if (is('-') || is('/'))
-    return fail(peek(), fmt::format("the operator `{}` is not supported yet; allowed: +, *, {}",
-                                    peek().text, operator_names()));
-  if (!is('+') && !is('*'))
-    return fail(out.args[0],
-                fmt::format("a kernel applies an operator to its parameters; got only `{}`; "
-                            "allowed: +, *, {}",
-                            out.args[0].text, operator_names()));
-  out.op_at = take();
-  out.op = out.op_at.text == "+" ? "add" : "mul";
-  if (!operand_problem(fmt::format("`{}`", out.op_at.text))) return false;
-  out.args.push_back(take());
+bool Parser::product(ExprSyntax& out, int depth) {
+  if (!factor(out, depth)) return false;
+  while (is('*') || is('/')) {
+    const Token sign = take();
+    ExprSyntax right;
+    if (!factor(right, depth)) return false;
+    apply(out, sign, sign.text == "*" ? "mul" : "div", std::move(right));
+  }
   return true;
 }
 
-bool Parser::call(KernelSyntax& out) {
-  out.op_at = take();
-  out.op = out.op_at.text;
+bool Parser::factor(ExprSyntax& out, int depth) {
+  if (is('-')) return signed_factor(out, depth);
+  if (is_call()) return call(out, depth);
+  if (is_number()) return literal(out);
+  if (take_if('(')) return expr(out, depth + 1) && expect(')', "`)`");
+  if (!is_name()) return expected("a parameter, a number or an operator, such as matmul(a, b)");
+  out.kind = Expr::Kind::kParam;
+  out.at = take();
+  return true;
+}
+
+// The negative of a number is a number.
+bool Parser::signed_factor(ExprSyntax& out, int depth) {
+  const Token sign = take();
+  if (depth > kMaxDepth)
+    return fail(sign, fmt::format("this is nested too deeply; at most {} levels", kMaxDepth));
+  if (!factor(out, depth + 1)) return false;
+  if (out.kind == Expr::Kind::kNumber) {
+    out.number = -out.number;
+    return true;
+  }
+  ExprSyntax inner = std::move(out);
+  out = {.kind = Expr::Kind::kCall, .at = sign, .op = "neg", .args = {}, .attributes = {}};
+  out.args.push_back(std::move(inner));
+  return true;
+}
+
+bool Parser::literal(ExprSyntax& out) {
+  out.kind = Expr::Kind::kNumber;
+  out.at = take();
+  const std::string_view text = out.at.text;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out.number);
+  if (end != text.data() + text.size())
+    return fail(out.at, fmt::format("`{}` is not a number", text));
+  constexpr double kMax = std::numeric_limits<float>::max();
+  if (status == std::errc() && out.number <= kMax) return true;
+  return fail(out.at, fmt::format("{} is no number that f32 has; the largest is {}", text, kMax));
+}
+
+bool Parser::call(ExprSyntax& out, int depth) {
+  out.kind = Expr::Kind::kCall;
+  out.at = take();
+  out.op = out.at.text;
   take();  // (
   if (take_if(')')) return true;
   do {
-    if (!argument(out)) return false;
+    if (!argument(out, depth)) return false;
   } while (take_if(','));
   return expect(')', "`,` or `)` after an operand");
 }
 
-bool Parser::argument(KernelSyntax& out) {
+bool Parser::argument(ExprSyntax& out, int depth) {
   if (is_name() && is('=', 1)) {
     AttributeSyntax& attribute = out.attributes.emplace_back();
     attribute.at = take();
     take();  // =
     return number(0, fmt::format("the value of {}", attribute.at.text), attribute.value);
   }
-  if (!operand_problem(std::string(out.op))) return false;
   if (!out.attributes.empty()) return fail(peek(), "operands come before attributes");
-  out.args.push_back(take());
-  if (is_operator())
-    return composed(peek(),
-                    fmt::format("{} of `{} {} ...`", out.op, out.args.back().text, peek().text));
+  ExprSyntax arg;
+  if (!expr(arg, depth + 1)) return false;
+  out.args.push_back(std::move(arg));
   return true;
 }
 

@@ -57,6 +57,15 @@ class Printer {
   std::vector<RunTimeSize> sizes_;  // not mentioned yet
 };
 
+std::string text_of(const Expr& e, const std::vector<Param>& params) {
+  if (e.kind == Expr::Kind::kParam) return params[e.param].name;
+  if (e.kind == Expr::Kind::kNumber) return fmt::format("{}", e.number);
+  std::string out;
+  for (const Expr& arg : e.args) out += (out.empty() ? "" : ", ") + text_of(arg, params);
+  for (const Attribute& a : e.attributes) out += fmt::format(", {}={}", a.name, a.value);
+  return e.op + "(" + out + ")";
+}
+
 }  // namespace
 
 std::string KernelSpec::str() const {
@@ -64,11 +73,7 @@ std::string KernelSpec::str() const {
   std::string out = name + "(";
   for (const Param& p : params)
     out += (&p == &params.front() ? "" : ", ") + p.name + ": " + printer.type(p);
-  out += "): " + printer.type(result) + " = " + expr.op + "(";
-  for (size_t i = 0; i < expr.args.size(); ++i)
-    out += (i == 0 ? "" : ", ") + params[expr.args[i]].name;
-  for (const Attribute& a : expr.attributes) out += fmt::format(", {}={}", a.name, a.value);
-  return out + ")";
+  return out + "): " + printer.type(result) + " = " + text_of(expr, params);
 }
 
 }  // namespace morello

@@ -36,14 +36,20 @@ struct AttributeSyntax {
   i64 value = 0;
 };
 
+struct ExprSyntax {
+  Expr::Kind kind = Expr::Kind::kCall;
+  Token at;             // the name, the number, the operator's name or sign
+  std::string_view op;  // of a call: its name in the table
+  double number = 0;
+  std::vector<ExprSyntax> args;
+  std::vector<AttributeSyntax> attributes;
+};
+
 struct KernelSyntax {
   Token name;  // empty text: none
   std::vector<TensorSyntax> params;
   TensorSyntax result;
-  Token op_at;          // the operator's name, or + or *
-  std::string_view op;  // its name in the table
-  std::vector<Token> args;
-  std::vector<AttributeSyntax> attributes;
+  ExprSyntax expr;
 };
 
 // Shapes, types, layouts, names: everything that is not syntax (check.cc).

@@ -30,6 +30,19 @@ std::string_view Isa::register_type(Dtype t) const {
   return "";
 }
 
+std::string_view Isa::splat(Dtype t) const {
+  for (const RegisterType& r : register_types)
+    if (r.dtype == t) return r.splat;
+  return "";
+}
+
+const Function* Isa::function(Fn fn, Dtype type, int lanes) const {
+  for (std::span<const Function> rows : functions)
+    for (const Function& f : rows)
+      if (f.fn == fn && f.type == type && f.lanes == lanes) return &f;
+  return nullptr;
+}
+
 const Computation& meaning(std::string_view implements) {
   // Rows are asked for by all threads of a search. Entries of a map stay where they are, so the
   // reference outlives the lock.

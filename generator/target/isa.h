@@ -29,6 +29,7 @@
 
 #include "spec/computation.h"
 #include "spec/dtype.h"
+#include "spec/expression.h"
 
 namespace morello {
 
@@ -74,14 +75,15 @@ struct Kernel {
   int lanes = 1;
   int group = 1;                  // reduction elements consumed per lane
   bool lanes_reduce = false;      // lanes run along a reduction dimension
+  bool maps = false;              // without a sum: computes any body that the ISA's functions can
   Dtype input = Dtype::f32;       // register element type of the inputs,
   Dtype input_b = input;          // ... of the second one
   Dtype output = Dtype::f32;      // register element type of the accumulator or result
-  std::string_view code;          // reductions: "{c} = fma({a}, {b}, {c});", others "{c} = ..."
+  std::string_view code = {};     // reductions: "{c} = fma({a}, {b}, {c});"
   std::string_view zero = {};     // "{c} = _mm256_setzero_ps();" (reductions only)
   std::string_view combine = {};  // "{c} = _mm256_add_ps({c}, {a});" joins two accumulators
   std::string_view finish = {};   // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
-  Uops uops;
+  Uops uops = {};
   int latency = 0;  // cycles from accumulator to accumulator
   int temps = 0;    // further vector registers the row keeps busy: temporaries
 
@@ -105,10 +107,26 @@ struct Transpose {
   std::string_view code;
 };
 
+// A function of an Expression (spec/expression.h) on registers: {c} = fn({a}[, {b}]). Elementwise
+// kernels and what finishes a sum are made of these.
+struct Function {
+  std::string_view name;
+  Fn fn = Fn::kAdd;
+  Dtype type = Dtype::f32;  // of {c}, and of {a} and {b} but where fn converts
+  int lanes = 1;
+  std::string_view code;  // "{c} = _mm256_add_ps({a}, {b});"
+  Uops uops;              // a division counts as the multiplications that could run meanwhile
+  int ulps = 0;           // error beyond half a unit in the last place, which rounding has
+  // What the code calls: functions as in Isa::prelude, each in a text of its own behind those that
+  // it calls. A header has those that its kernels need, once.
+  std::span<const std::string_view> helpers = {};
+};
+
 // C++ type of one vector register holding elements of the dtype, e.g. "__m256".
 struct RegisterType {
   Dtype dtype;
   std::string_view type;
+  std::string_view splat = "";  // of types that are computed with: "_mm256_set1_ps({x})"
 };
 
 struct Isa {
@@ -132,8 +150,13 @@ struct Isa {
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
   std::vector<std::span<const Transpose>> transposes = {};
+  std::vector<std::span<const Function>> functions = {};
 
   std::string_view register_type(Dtype t) const;
+  // The number in every lane of a register.
+  std::string_view splat(Dtype t) const;
+  // Null: it has none.
+  const Function* function(Fn fn, Dtype type, int lanes) const;
 };
 
 std::span<const Isa* const> isa_table();

@@ -10,6 +10,7 @@ struct Rows {
   std::span<const Kernel> kernels;
   std::span<const Access> accesses;
   std::span<const Transpose> transposes = {};
+  std::span<const Function> functions = {};
   std::string_view prelude;  // helper functions the templates of this family call
 };
 

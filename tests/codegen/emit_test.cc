@@ -194,7 +194,7 @@ TEST_CASE("names of ours that are the user's too") {
          "copy base to L3\n  parallel n by 4\n    loop m by 2\n      call\n");
   auto l =
       std::make_unique<Kernel>("(i: f32[9], argument: f32[9]): f32 = add(i, argument)", "data", 1);
-  l->add("scalar", "add_f32", "copy i to L1\n  loop i by 1\n    call\n");
+  l->add("scalar", "map_f32", "copy i to L1\n  loop i by 1\n    call\n");
   std::vector<std::unique_ptr<Kernel>> kernels;
   kernels.push_back(std::move(k));
   kernels.push_back(std::move(l));

@@ -118,7 +118,7 @@ static std::string bytes_of(const Param& p, const Values& values) {
 // A parameter's values come from the first operand it is.
 static const Values& values_of(const KernelSpec& spec, int param,
                                const std::vector<Values>& inputs) {
-  const auto& args = spec.expr.args;
+  const auto& args = spec.arguments;
   return inputs[static_cast<size_t>(std::find(args.begin(), args.end(), param) - args.begin())];
 }
 
@@ -249,7 +249,7 @@ std::string compile_and_run(const std::vector<std::unique_ptr<Kernel>>& kernels,
     inputs.push_back(given ? (*given)[i] : random_inputs(k.spec->computation, random));
     // A parameter that is used twice is one tensor.
     for (size_t o = 0; o < inputs[i].size(); ++o)
-      inputs[i][o] = values_of(*k.spec, k.spec->expr.args[o], inputs[i]);
+      inputs[i][o] = values_of(*k.spec, k.spec->arguments[o], inputs[i]);
     for (size_t p = 0; p < k.spec->params.size(); ++p)
       write_file(fmt::format("{}/{}_{}.bin", dir, i, p),
                  bytes_of(k.spec->params[p], values_of(*k.spec, static_cast<int>(p), inputs[i])));

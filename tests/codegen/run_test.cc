@@ -133,6 +133,15 @@ constexpr std::string_view kSpecs[] = {
     "(x: f32[5,7,11]): f32 = reduce_sum(x, axis=1)",
     "(x: f32[5,37]): f32 = reduce_sum(x, axis=1)",
     "(x: f32[37,12]): f32 = reduce_sum(x, axis=0)",
+    "(a: f32[9,21], b: f32[21,27], c: f32[27], d: f32[9,27]): f32 = "
+    "max(matmul(a, b) * 0.5 + c, 0) - d",
+    "(a: bf16[5,19], b: bf16[19,26] packed, c: bf16[5,26] col, d: f32[5]): f32 col = "
+    "matmul(a, b) * broadcast(d, axis=1) - c",
+    "(a: u8[6,21], b: i8[21,19], s: f32[1]): f32 = matmul(a, b) * s",
+    "(a: u8[6,21], b: i8[21,19], c: i32[19], d: i8[6,19]): i32 order(1/4, 0, 1%4) = "
+    "min(matmul(a, b), c) + d",
+    "(x: f32[5,7], y: f32[5,7] col, z: i32[7]): f32 = -x * y + z",
+    "(x: f32[5,37], y: f32[5]): f32 = reduce_sum(x, axis=1) / 4 - y",
 };
 
 void random_round(std::uint64_t seed, const test::Compiler& compiler, const std::string& name) {

@@ -17,8 +17,7 @@ must(git -C "${WORK}/copy" apply "${WORK}/howto.diff")
 
 string(REGEX MATCHALL "\n\\+\\+\\+ b/[^\n]+" files "${diff}")
 list(TRANSFORM files REPLACE "\n... b/" "")
-set(expected generator/spec/CMakeLists.txt generator/spec/ops/square.cc
-    generator/target/kernels/avx2_f32.cc generator/target/kernels/scalar.cc)
+set(expected generator/spec/CMakeLists.txt generator/spec/ops/square.cc)
 if(NOT files STREQUAL expected)
   fail("the diff changes\n${files}\nthe text speaks of\n${expected}")
 endif()
@@ -31,7 +30,6 @@ configure("${WORK}/copy" "${WORK}/build" -DMORELLO_DEVELOPER=OFF -DMORELLO_INSTA
 build("${WORK}/build" --target morello)
 must("${WORK}/build/generator/cli/morello" generate --machine zen5 --name square --header
      "${WORK}/square.h" --spec "(a: f32[100]): f32 = square(a)")
-expect_count("variants" "square_f32" 2)
 file(WRITE "${WORK}/main.cc" "#include \"square.h\"
 
 int main() {

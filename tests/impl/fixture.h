@@ -83,10 +83,11 @@ inline Spec hole_spec(const Problem& p, std::string_view text) {
 // additions sums exactly.
 inline std::vector<std::vector<double>> random_inputs(const Computation& c, Random& random) {
   std::vector<std::vector<double>> inputs;
-  for (int o = 0; o < c.inputs(); ++o) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    if (t == c.inputs()) continue;
     i64 elements = 1;
-    for (i64 n : c.operands[o].shape) elements *= n;
-    const i64 low = c.operands[o].dtype == Dtype::u8 ? 0 : -9;
+    for (i64 n : c.tensor(t).shape) elements *= n;
+    const i64 low = c.tensor(t).dtype == Dtype::u8 ? 0 : -9;
     std::vector<double> values(elements);
     for (double& v : values) v = static_cast<double>(random.between(low, 9));
     inputs.push_back(std::move(values));

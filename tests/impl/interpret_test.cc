@@ -189,12 +189,12 @@ constexpr Row kRows[] = {
      "  rest 1\n    loop m by 1\n      loop n by 8\n"
      "        body\n          call\n        rest 1\n          call\n"},
     {"elementwise, one operand transposed", "(x: f32[5,7], y: f32[5,7] col): f32 = add(x, y)",
-     "add_f32x8", 1, "loop i0 by 1\n  copy y to L1\n    call\n"},
-    {"elementwise in flat strips", "(x: f32[5,7], y: f32[5,7]): f32 = mul(x, y)", "mul_f32x8", 2,
+     "map_f32x8", 1, "loop i0 by 1\n  copy y to L1\n    call\n"},
+    {"elementwise in flat strips", "(x: f32[5,7], y: f32[5,7]): f32 = mul(x, y)", "map_f32x8", 2,
      "parallel i by 8\n  body\n    call\n  rest 3\n    call\n"},
-    {"the same operand twice", "(x: f32[35]): f32 = add(x, x)", "add_f32x8", 1,
-     "loop i by 20\n  body\n    copy x2 to L1\n      call\n  rest 15\n    call\n"},
-    {"convert", "(x: f32[35]): bf16 = convert(x)", "copy_f32x8", 1, "copy x to L1\n  call\n"},
+    {"the same operand twice", "(x: f32[35]): f32 = add(x, x)", "map_f32x8", 1,
+     "loop i by 20\n  body\n    copy x to L1\n      call\n  rest 15\n    call\n"},
+    {"convert", "(x: f32[35]): bf16 = convert(x)", "map_f32x8", 1, "copy x to L1\n  call\n"},
     {"sum over the middle axis", "(x: f32[5,7,11]): f32 = reduce_sum(x, axis=1)",
      "sum_f32x8 lane=i1 quantum=i1:16", 1,
      "split k by 2\n"

@@ -152,6 +152,12 @@ constexpr std::string_view kSpecs[] = {
     "(x: f32[5,7,11]): f32 = reduce_sum(x, axis=1)",
     "(x: f32[5,37]): f32 = reduce_sum(x, axis=1)",
     "(x: bf16[5,37]): bf16 = reduce_sum(x, axis=0)",
+    "(a: f32[7,19], b: f32[19,37], c: f32[37]): f32 = max(matmul(a, b) + c, 0) * 0.5",
+    "(a: bf16[5,19], b: f32[19,18] packed, c: bf16[5,18] col, d: f32[5]): bf16 = "
+    "matmul(a, b) * broadcast(d, axis=1) - c",
+    "(a: u8[6,21], b: i8[21,19], s: f32[1]): f32 = matmul(a, b) * s",
+    "(x: f32[5,7], y: f32[5,7] col, z: bf16[7]): f32 = x * y + z",
+    "(x: f32[5,37], y: f32[5]): bf16 = reduce_sum(x, axis=1) / 4 - y",
 };
 
 TEST_CASE("random legal programs") {

@@ -52,7 +52,7 @@ TEST_CASE("root of a machine with caches") {
                          Row{"(x: f32[57345]): f32 = convert(x)", "i=57345 x@L3 out@L3"},
                          Row{"(x: f32[1835009]): f32 = convert(x)", "i=1835009 x@mem out@mem"}}) {
     CAPTURE(row.spec);
-    auto f = test::fixture(row.spec, "copy_f32x8");
+    auto f = test::fixture(row.spec, "map_f32x8");
     f.problem.machine = &machine;
     const Spec root = f.problem.root();
     CHECK(str(root, f.computation()) == row.root);

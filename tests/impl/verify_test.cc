@@ -226,15 +226,15 @@ constexpr OtherRow kOtherRows[] = {
     {"(a: bf16[7,19], b: bf16[19,37]): bf16 = matmul(a, b)",
      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_bf16x8 b=load_bf16x8",
      {"m=7 n=37 k=20 a@mem b@mem out@mem threads=2", "parallel split k by 10\n  call",
-      "parallel split k by 10: out is bf16 here and sums are f32: only copies of it are added"}},
+      "parallel split k by 10: out is bf16 here and sums are f32: only a copy of it accumulates"}},
 
     // Without a sum there is nothing to add to.
     {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
-     "add_f32x8",
+     "map_f32x8",
      {"i=8 x@mem y@mem out@mem", "block\n  fill\n  call",
       "block: only a sum can be added to a filled output"}},
     {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
-     "add_f32x8",
+     "map_f32x8",
      {"i=8 x@mem y@mem out@mem acc", "call", "call: only a sum accumulates"}},
 };
 

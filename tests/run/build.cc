@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <ctime>
@@ -81,9 +82,10 @@ std::string tensor_text(const Param& p, Arguments& arguments, Random& random) {
   }
   for (const Digit& d : layout.digits)
     digits.push_back(fmt::format("{{{}, {}, {}}}", d.axis, d.div, d.mod));
-  return fmt::format("{{Type::{}, {}, {}, {{{}}}, {}, {{{}}}, {{{}}}}}", name(p.dtype), p.packed,
-                     rank, fmt::join(shape, ", "), digits.size(), fmt::join(digits, ", "),
-                     fmt::join(strides, ", "));
+  const bool one = p.shape.size() == 1 && p.shape[0] == Size(1);
+  return fmt::format("{{Type::{}, {}, {}, {}, {{{}}}, {}, {{{}}}, {{{}}}}}", name(p.dtype),
+                     p.packed, one, rank, fmt::join(shape, ", "), digits.size(),
+                     fmt::join(digits, ", "), fmt::join(strides, ", "));
 }
 
 // Sizes to run a kernel with: one granule, an odd number of them, the bound or what is typical,
@@ -138,7 +140,6 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                             kSpace, k.name, p.name, suffix, c_type(p.dtype))
                       : "nullptr, ";
   }
-  if (k.spec->params.size() == 1) packs += "nullptr";
   args += fmt::format("static_cast<{}*>(c.output)", c_type(k.spec->result.dtype));
   for (const std::string& name : run_time_arguments(*k.spec))
     args += fmt::format(", {}", arguments.at(name));
@@ -149,19 +150,69 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                      args, packs);
 }
 
+// The words of a spec's expression for a run::Subject.
+struct Expression {
+  std::string op = "none";  // what sums, and of what
+  i64 axis = 0;
+  int args[2] = {0, 0};
+  bool transposed[2] = {false, false};
+  int count = 0;
+  std::string nodes;
+
+  void add(const Expr& e) {
+    const auto node = [&](std::string_view word, double value) {
+      nodes += fmt::format("{}{{Word::{}, {}}}", count++ == 0 ? "" : ", ", word, value);
+    };
+    const double attribute = e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value);
+    if (e.kind == Expr::Kind::kParam) return node("param", e.param);
+    if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
+    if (e.op == "matmul" || e.op == "reduce_sum") {
+      op = e.op;
+      axis = static_cast<i64>(attribute);
+      const Expr* operands[] = {&e.args.front(), &e.args.back()};
+      for (int i = 0; i < 2; ++i) {
+        transposed[i] = operands[i]->kind == Expr::Kind::kCall;
+        args[i] = transposed[i] ? operands[i]->args[0].param : operands[i]->param;
+      }
+      return node("sum", 0);
+    }
+    node(e.op, attribute);
+    for (const Expr& arg : e.args) add(arg);
+  }
+};
+
+Expression words(const KernelSpec& s) {
+  Expression e;
+  e.add(s.expr);
+  return e;
+}
+
+// The parameter that is read element by element, as the result is written.
+int in_place(const KernelSpec& s, const Expression& e) {
+  if (!s.sizes().empty()) return -1;
+  for (size_t i = 0; i < s.params.size(); ++i) {
+    const Param& p = s.params[i];
+    const int param = static_cast<int>(i);
+    const std::vector<Digit>& digits = p.layout.digits;
+    if (digits.size() != p.shape.size()) continue;  // blocks have padding
+    if (e.op != "none" && (e.args[0] == param || e.args[1] == param)) continue;
+    if (std::count(s.arguments.begin(), s.arguments.end(), param) != 1) continue;
+    if (p.dtype == s.result.dtype && p.shape == s.result.shape && p.layout == s.result.layout &&
+        !p.strided && !s.result.strided)
+      return param;
+  }
+  return -1;
+}
+
 // An initializer of a run::Subject.
 std::string subject_text(const KernelCode& k, bool workspace, Arguments arguments, Random& random) {
   const KernelSpec& s = *k.spec;
   const std::string info = fmt::format("{}::{}_info", kSpace, k.name);
-  const i64 axis = s.expr.attributes.empty() ? 0 : s.expr.attributes[0].value;
+  Expression e = words(s);
   std::string params, packed, label = k.name;
   for (const Param& p : s.params) {
     params += tensor_text(p, arguments, random) + ", ";
     packed += p.packed ? fmt::format("{}::packed_{}_bytes, ", info, p.name) : "0, ";
-  }
-  if (s.params.size() == 1) {
-    params += "{}";
-    packed += "0";
   }
   const std::string result = tensor_text(s.result, arguments, random);
   for (const auto& [name, value] : arguments) label += fmt::format(" {}={}", name, value);
@@ -169,10 +220,11 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
   for (const morello::Variant& v : k.variants)
     variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace, arguments);
   return fmt::format(
-      "  {{\"{}\", Op::{}, {}, {}, {{{}, {}}}, {},\n   {{{}}}, {},\n   {{{}}}, "
+      "  {{\"{}\", Op::{}, {}, {{{}, {}}}, {{{}, {}}}, {}, {{{}}}, {}, "
+      "{},\n   {{{}}}, {},\n   {{{}}}, "
       "{}::workspace_bytes, {}, {}::{}_selected, {}, {{{}}}}},\n",
-      label, s.expr.op, axis, s.expr.args.size(), s.expr.args[0], s.expr.args.back(),
-      s.params.size(), params, result, packed, info, k.threads > 1, kSpace, k.name,
+      label, e.op, e.axis, e.args[0], e.args[1], e.transposed[0], e.transposed[1], e.count, e.nodes,
+      s.params.size(), in_place(s, e), params, result, packed, info, k.threads > 1, kSpace, k.name,
       k.variants.size() + 1, variants);
 }
 

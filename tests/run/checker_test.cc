@@ -34,11 +34,14 @@ Subject subject(Run run) {
   Subject s{};
   s.name = "subject";
   s.op = Op::matmul;
-  s.inputs = s.params = 2;
+  s.params = 2;
+  s.in_place = -1;
+  s.nodes = 1;
+  s.node[0] = {Word::sum, 0};
   s.args[1] = 1;
-  s.param[0] = {Type::f32, false, 2, {kM, kK}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
-  s.param[1] = {Type::f32, false, 2, {kK, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
-  s.result = {Type::f32, false, 2, {kM, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
+  s.param[0] = {Type::f32, false, false, 2, {kM, kK}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
+  s.param[1] = {Type::f32, false, false, 2, {kK, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
+  s.result = {Type::f32, false, false, 2, {kM, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
   s.workspace_bytes = 64;
   s.threaded = true;
   s.selected = scalar;

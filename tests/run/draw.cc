@@ -21,7 +21,8 @@ class Artist {
       work_ = 1;
       sizes_.clear();
       names_ = {"a", "b", "x", "w", "i", "base", "packed", "body", "data", "run", "m0", "acc"};
-      const std::string text = kind < 70   ? matmul()
+      const std::string text = kind < 45   ? matmul()
+                               : kind < 70 ? random_composition(random_, false)
                                : kind < 80 ? binary()
                                : kind < 90 ? convert()
                                            : reduce_sum();
@@ -138,7 +139,7 @@ class Artist {
     const bool left = one_in(2);
     const bool integers = one_in(4);
     const std::string a = name(), b = name();
-    const std::vector<std::string> wide = {"f32", "bf16"}, bytes = {"u8", "i8"};
+    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8"};
     return fmt::format("({}: {}, {}: {}): {}{} = matmul({}, {})", a,
                        tensor(any(integers ? bytes : wide),
                               with(mnk[0], mnk[2], left ? batch.size() : some), true),

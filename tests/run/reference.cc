@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "run/interval.h"
+
 namespace morello::run {
 namespace {
 
@@ -12,12 +14,6 @@ constexpr double kMostWork = 3e8;  // multiplications of one reference
 
 double wrap(i64 value) {
   return static_cast<double>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
-}
-
-// What a result of integers holds: 16 bits are clamped.
-double stored(const Subject& s, i64 value) {
-  const double whole = wrap(value);
-  return s.result.type == Type::i16 ? std::clamp(whole, -32768.0, 32767.0) : whole;
 }
 
 bool integers(const Subject& s) { return !is_float(s.param[s.args[0]].type); }
@@ -42,23 +38,38 @@ class Matmul {
  public:
   Matmul(const Subject& s, const std::vector<Values>& inputs)
       : s_(s),
-        a_(s.param[s.args[0]]),
-        b_(s.param[s.args[1]]),
         x_(inputs[static_cast<std::size_t>(s.args[0])]),
         y_(inputs[static_cast<std::size_t>(s.args[1])]),
+        a_(operand(s, 0, x_)),
+        b_(operand(s, 1, y_)),
         m_(a_.shape[a_.rank - 2]),
         n_(b_.shape[b_.rank - 1]),
         k_(a_.shape[a_.rank - 1]) {}
 
+  // Of a transposed one, the shape and the values with the last two axes in the other order.
+  static Tensor operand(const Subject& s, int o, Values& values) {
+    Tensor t = s.param[s.args[o]];
+    if (!s.transposed[o]) return t;
+    std::swap(t.shape[t.rank - 2], t.shape[t.rank - 1]);
+    const auto rows = static_cast<std::size_t>(t.shape[t.rank - 2]);
+    const auto columns = static_cast<std::size_t>(t.shape[t.rank - 1]);
+    const Values given = values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t matrix = i / (rows * columns), at = i % (rows * columns);
+      values[i] = given[(matrix * columns + at % columns) * rows + at / columns];
+    }
+    return t;
+  }
+
   Reference run() {
     Reference r;
     const i64 rows = elements(s_.result) / n_;
-    r.outputs.resize(static_cast<std::size_t>(elements(s_.result)));
+    r.sums.resize(static_cast<std::size_t>(elements(s_.result)));
     const double row_work = static_cast<double>(n_) * static_cast<double>(k_);
     const i64 every = static_cast<i64>(std::ceil(static_cast<double>(rows) * row_work / kMostWork));
     for (i64 row = 0; row < rows; ++row) {
       const bool skip = every > 1 && row % every != 0 && row + 1 != rows;
-      this->row(row, skip, &r.outputs[static_cast<std::size_t>(row * n_)]);
+      this->row(row, skip, &r.sums[static_cast<std::size_t>(row * n_)]);
     }
     if (every > 1 && s_.result.type != Type::i16) row_sums(rows, r);  // those are clamped
     return r;
@@ -84,7 +95,7 @@ class Matmul {
     for (i64 n = 0; n < n_; ++n) {
       const std::size_t i = static_cast<std::size_t>(n);
       if (integers(s_))
-        out[n].value = stored(s_, static_cast<i64>(value[i]));
+        out[n].value = wrap(static_cast<i64>(value[i]));
       else
         out[n] = float_sum(value[i], finite_magnitude(magnitude[i], x, y + n), k_);
       // Two for every term: the product, and the sum that it is added to.
@@ -130,8 +141,8 @@ class Matmul {
   }
 
   const Subject& s_;
-  const Tensor &a_, &b_;
-  const Values &x_, &y_;
+  Values x_, y_;  // as matmul sees them
+  const Tensor a_, b_;
   const i64 m_, n_, k_;
 };
 
@@ -149,24 +160,10 @@ Reference reduce_sum(const Subject& s, const Values& x) {
         sum += term;
         if (std::isfinite(term)) magnitude += std::fabs(term);
       }
-      r.outputs.push_back(integers(s) ? Expected{wrap(static_cast<i64>(sum))}
-                                      : float_sum(sum, magnitude, terms));
+      r.sums.push_back(integers(s) ? Expected{wrap(static_cast<i64>(sum))}
+                                   : float_sum(sum, magnitude, terms));
     }
   return r;
-}
-
-// One operation in the type of the result: wrapping 32-bit integers, or f32, to which integers are
-// converted first.
-double elementwise(const Subject& s, double a, double b) {
-  if (s.op == Op::convert) return s.result.type == Type::i16 ? stored(s, static_cast<i64>(a)) : a;
-  if (!is_float(s.result.type)) {
-    const auto i = static_cast<i64>(a), j = static_cast<i64>(b);
-    return wrap(s.op == Op::add ? i + j : i * j);
-  }
-  a = round_to(Type::f32, a);
-  b = round_to(Type::f32, b);
-  // Exact in double, or rounded so finely that the rounding to f32 does not notice.
-  return round_to(Type::f32, s.op == Op::add ? a + b : a * b);
 }
 
 std::string text(const char* format, double a, double b, double c) {
@@ -175,40 +172,212 @@ std::string text(const char* format, double a, double b, double c) {
   return buffer;
 }
 
-bool as_expected(const Subject& s, const Expected& e, double got, bool flushes) {
-  const double flushed = flushes ? e.flushed : 0;
-  if (!std::isfinite(flushed)) return true;  // infinity times a number that may be 0
-  if (std::isnan(e.value)) return std::isnan(got);
-  if (e.overflow || !e.checked) return true;
-  if (!is_float(s.result.type)) return got == e.value;
-  // The value before the last rounding is an f32.
-  const double low = round_to(s.result.type, round_to(Type::f32, e.value - e.slack - flushed));
-  const double high = round_to(s.result.type, round_to(Type::f32, e.value + e.slack + flushed));
+// What the result holds at one index of it.
+class Element {
+ public:
+  Element(const Subject& s, const Reference& r, bool flushes) : s_(s), r_(r), flushes_(flushes) {}
+
+  Interval at(std::size_t element) {
+    element_ = element;
+    next_ = 0;
+    i64 rest = static_cast<i64>(element);
+    std::vector<i64> index(static_cast<std::size_t>(s_.result.rank));
+    for (std::size_t a = index.size(); a-- > 0;) {
+      index[a] = rest % s_.result.shape[a];
+      rest /= s_.result.shape[a];
+    }
+    return node(index);
+  }
+
+ private:
+  bool real() const { return is_float(s_.result.type); }
+
+  Interval node(const std::vector<i64>& index) {
+    const Node& n = s_.node[next_++];
+    switch (n.word) {
+      case Word::sum:
+        return sum();
+      case Word::param:
+        return param(static_cast<std::size_t>(n.value), index);
+      case Word::number:
+        return Interval::exactly(real() ? round_to(Type::f32, n.value) : n.value);
+      case Word::broadcast: {
+        const int rank = rank_at(next_) + 1;
+        std::vector<i64> inner(index.end() - rank, index.end());
+        inner.erase(inner.begin() + static_cast<std::ptrdiff_t>(n.value));
+        return node(inner);
+      }
+      case Word::transpose: {
+        std::vector<i64> inner(index.end() - rank_at(next_), index.end());
+        std::swap(inner[inner.size() - 2], inner[inner.size() - 1]);
+        return node(inner);
+      }
+      case Word::add:
+      case Word::sub:
+      case Word::mul:
+      case Word::div:
+      case Word::max:
+      case Word::min: {
+        const Interval a = node(index);
+        return binary(n.word, a, node(index));
+      }
+      default:
+        return unary(n.word, node(index));
+    }
+  }
+
+  // Axes of what begins at a node, and with `next` what comes behind it.
+  int rank_at(int at) const {
+    int rank = 0;
+    int left = 1, broadcasts = 0;
+    for (; left > 0; --left, ++at) {
+      const Node& n = s_.node[at];
+      if (n.word == Word::param) {
+        const Tensor& t = s_.param[static_cast<std::size_t>(n.value)];
+        rank = std::max(rank, t.one ? 0 : t.rank);
+      } else if (n.word == Word::sum) {
+        rank = std::max(rank, s_.result.rank);
+      } else if (n.word >= Word::add && n.word <= Word::min) {
+        left += 2;
+      } else if (n.word != Word::number) {
+        left += 1;
+        broadcasts += n.word == Word::broadcast;
+      }
+    }
+    return rank + broadcasts;
+  }
+
+  Interval sum() {
+    const Expected& e = r_.sums[element_];
+    if (!e.checked || e.overflow) return {.unchecked = true};
+    if (std::isnan(e.value)) return Interval::exactly(e.value);
+    const double flushed = flushes_ ? e.flushed : 0;
+    if (!std::isfinite(flushed)) return {.unchecked = true};  // infinity times what may be 0
+    if (integers(s_) && !real()) return Interval::exactly(e.value);
+    return Interval::between(e.value - e.slack - flushed, e.value + e.slack + flushed);
+  }
+
+  Interval param(std::size_t p, const std::vector<i64>& index) {
+    const Tensor& t = s_.param[p];
+    std::size_t at = 0;
+    for (int a = 0; a < t.rank && !t.one; ++a)
+      at = at * static_cast<std::size_t>(t.shape[a]) +
+           static_cast<std::size_t>(index[index.size() - static_cast<std::size_t>(t.rank - a)]);
+    const double x = r_.inputs[p][at];
+    return Interval::exactly(real() ? round_to(Type::f32, x) : x);
+  }
+
+  Interval binary(Word w, const Interval& a, const Interval& b) {
+    if (!real()) return Interval::exactly(whole(w, a.lo, b.lo));
+    switch (w) {
+      case Word::add:
+        return add(a, b);
+      case Word::sub:
+        return sub(a, b);
+      case Word::mul:
+        return mul(a, b);
+      case Word::div:
+        return div(a, b);
+      case Word::max:
+        return largest(a, b);
+      default:
+        return smallest(a, b);
+    }
+  }
+
+  static double whole(Word w, double x, double y) {
+    const auto a = static_cast<i64>(x), b = static_cast<i64>(y);
+    switch (w) {
+      case Word::add:
+        return wrap(a + b);
+      case Word::sub:
+        return wrap(a - b);
+      case Word::mul:
+        return wrap(a * b);
+      case Word::max:
+        return std::max(x, y);
+      default:
+        return std::min(x, y);
+    }
+  }
+
+  // Composite ones by their definitions in docs/spec.md.
+  Interval unary(Word w, const Interval& x) {
+    const auto number = [](double v) { return Interval::exactly(round_to(Type::f32, v)); };
+    switch (w) {
+      case Word::convert:
+        return x;
+      case Word::neg:
+        return real() ? negative(x) : Interval::exactly(wrap(-static_cast<i64>(x.lo)));
+      case Word::relu:
+        return largest(x, number(0));
+      case Word::exp:
+        return growing([](double v) { return std::exp(v); }, x, 2.5, 0, HUGE_VAL);
+      case Word::tanh:
+        return growing([](double v) { return std::tanh(v); }, x, 3.5, -1, 1);
+      case Word::erf:
+        return growing([](double v) { return std::erf(v); }, x, 3.5, -1, 1);
+      case Word::sqrt:
+        return square_root(x);
+      case Word::rsqrt:
+        return div(number(1), square_root(x));
+      case Word::sigmoid:
+        return div(number(1), add(number(1), unary(Word::exp, negative(x))));
+      case Word::silu:
+        return div(x, add(number(1), unary(Word::exp, negative(x))));
+      case Word::gelu: {
+        const Interval e = unary(Word::erf, mul(x, number(std::sqrt(0.5))));
+        return mul(mul(x, number(0.5)), add(number(1), e));
+      }
+      default: {  // gelu_tanh
+        const Interval cubic = add(number(1), mul(mul(x, x), number(0.044715)));
+        const double root = std::sqrt(2 / std::acos(-1.0));
+        const Interval t = unary(Word::tanh, mul(mul(x, number(root)), cubic));
+        return mul(mul(x, number(0.5)), add(number(1), t));
+      }
+    }
+  }
+
+  const Subject& s_;
+  const Reference& r_;
+  const bool flushes_;
+  std::size_t element_ = 0;
+  int next_ = 0;
+};
+
+bool as_expected(const Subject& s, const Interval& e, double got) {
+  if (e.unchecked) return true;
+  if (std::isnan(e.lo)) return std::isnan(got);
+  if (!is_float(s.result.type))
+    return got == (s.result.type == Type::i16 ? std::clamp(e.lo, -32768.0, 32767.0) : e.lo);
+  const double low = round_to(s.result.type, e.lo), high = round_to(s.result.type, e.hi);
   if (!(low <= got && got <= high)) return false;
-  const bool sum = s.op == Op::matmul || s.op == Op::reduce_sum;
-  return sum || std::signbit(got) == std::signbit(low);
+  // The sign of a zero is certain of one function of operands.
+  const Word w = s.node[0].word;
+  const bool certain =
+      (w == Word::add || w == Word::mul || w == Word::convert) && s.nodes <= 3 && s.op == Op::none;
+  return !certain || std::signbit(got) == std::signbit(low);
 }
 
 }  // namespace
 
 Reference reference(const Subject& s, const std::vector<Values>& inputs) {
-  if (s.op == Op::matmul) return Matmul(s, inputs).run();
-  const Values& a = inputs[static_cast<std::size_t>(s.args[0])];
-  if (s.op == Op::reduce_sum) return reduce_sum(s, a);
-  const Values& b = inputs[static_cast<std::size_t>(s.args[s.inputs - 1])];
   Reference r;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    r.outputs.push_back({elementwise(s, a[i], b[i]), 0, true, false});
+  if (s.op == Op::matmul) r = Matmul(s, inputs).run();
+  if (s.op == Op::reduce_sum) r = reduce_sum(s, inputs[static_cast<std::size_t>(s.args[0])]);
+  if (s.nodes > 1) r.row_sums.clear();
+  r.inputs = inputs;
   return r;
 }
 
 std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
                        bool flushes) {
+  Element element(s, expected, flushes);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Expected& e = expected.outputs[i];
-    if (!as_expected(s, e, outputs[i], flushes))
+    const Interval e = element.at(i);
+    if (!as_expected(s, e, outputs[i]))
       return "output " + std::to_string(i) +
-             text(" is %.9g, not %.9g (+- %.3g)", outputs[i], e.value, e.slack);
+             text(" is %.9g, not %.9g to %.9g", outputs[i], e.lo, e.hi);
   }
   const std::size_t rows = expected.row_sums.size();
   for (std::size_t row = 0; row < rows; ++row) {

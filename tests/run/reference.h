@@ -19,10 +19,13 @@ struct Expected {
   bool overflow = false;  // a partial sum may have overflowed: nothing but a NaN is certain
   double flushed = 0;     // more slack where subnormal numbers may count as 0 (docs/spec.md)
 };
+// Without a sum there is nothing of this: what elements are made of is computed as they are
+// compared (interval.h), every function to the bound that docs/spec.md gives.
 
 struct Reference {
-  std::vector<Expected> outputs;  // row-major
-  // For a large matmul, where `outputs` is a sample: per row of the result the sum of its outputs,
+  std::vector<Expected> sums;  // of the result's elements, row-major
+  std::vector<Values> inputs;  // of each parameter
+  // For a large matmul, where `sums` is a sample: per row of the result the sum of its outputs,
   // which one wrong output shifts.
   std::vector<Expected> row_sums;
 };

@@ -24,6 +24,27 @@ constexpr Shape kQuick[] = {
     {"odd(a: f32[3,5], b: f32[5,7]): f32 = matmul(a, b)", 2},
     {"thirteen(a: f32[13,17], b: f32[17,19] col): f32 col = matmul(a, b)", 2},
     {"odd_bf16(a: bf16[3,5], b: bf16[5,7] packed): bf16 = matmul(a, b)", 1},
+    {"mlp(x: bf16[9,300], w: bf16[300,70] packed, c: f32[70]): bf16 = gelu_tanh(matmul(x, w) + c)",
+     2},
+    {"exact_gelu(x: f32[3,33], w: f32[33,29] col, c: f32[29]): f32 = gelu(matmul(x, w) + c)", 1},
+    {"residual(x: f32[5,64], w: f32[64,40], r: bf16[5,40]): f32 = r + silu(matmul(x, w))", 2},
+    {"scaled(x: u8[7,150], w: i8[150,37] packed, s: f32[7], t: f32[37], z: i32[37]): bf16 = "
+     "(matmul(x, w) - z) * broadcast(s, axis=1) * t",
+     2},
+    {"clamped(x: i8[4,9], w: i8[9,5], c: i32[1]): i16 = max(matmul(x, w) + c, -7)", 1},
+    {"long_sum(a: f32[1,5000], b: f32[5000,3], c: f32[3]): f32 = tanh(matmul(a, b) * 0.01 + c)", 4},
+    {"gate(g: bf16[5,70], u: bf16[5,70]): f16 = gelu_tanh(g) * u + convert(u)", 2},
+    {"many(a: f32[9,7], b: f32[9,7] col, c: f32[7], d: i32[9,7], e: f16[1]): f32 = "
+     "exp(a) / (sigmoid(b) + 1) - c * max(d, e)",
+     2},
+    {"norm(x: f32[11,130], y: bf16[11]): f32 = rsqrt(reduce_sum(x, axis=1) * 0.01 + 9) * y", 2},
+    {"scores(q: f32[2,9,33], k: f32[2,13,33], m: f32[9,13]): f32 = matmul(q, transpose(k)) * 0.2 + "
+     "m",
+     2},
+    {"halves(a: f16[21,5], b: f16[21,30] packed, c: f16[30,5]): f16 = "
+     "matmul(transpose(a), b) + transpose(c)",
+     1},
+    {"wide(x: f32[6], y: f32[5]): f32[5,6] = x - broadcast(y, axis=1)", 1},
 };
 
 // Sizes and strides that are known at run time only; build.cc says which ones they are run with.
@@ -42,6 +63,18 @@ constexpr Shape kRunTime[] = {
     {"blocks(x: f32[n%8 near 32,m near 5] order(0/8, 1, 0%8)): f32 = x * x", 2},
     {"sums_2(x: bf16[k near 65,n near 33]): f32 = reduce_sum(x, axis=0)", 2},
     {"widened(x: i16[b,n,9] order(1, 0, 2) strided): i32 = convert(x)", 2},
+    {"layer(x: bf16[m to 3,64], w: bf16[64,80] packed, c: f32[80], r: bf16[m,80] strided): bf16 = "
+     "r + gelu_tanh(matmul(x, w) + c)",
+     2},
+    {"as_called(a: bf16[1,96], b: bf16[n%16 near 128,96] strided): f32 = matmul(a, transpose(b))",
+     2},
+    {"rows_scaled(a: f32[1,96], b: f32[96,n%16 near 128] col strided, c: f32[n]): f32 = "
+     "exp(matmul(a, b) * 0.1) * c",
+     2},
+    {"gates(g: f32[m near 9,n near 40] strided, u: f32[m,n] col strided, s: f32[m], t: bf16[m,n]): "
+     "f32 = "
+     "silu(g) * u - broadcast(s, axis=1) * t",
+     2},
 };
 
 constexpr Shape kLarge[] = {

@@ -131,8 +131,9 @@ class Check {
   // Terms of one output, twice, so that about a third of the outputs meet nothing rare.
   i64 rare() const {
     const Tensor& t = s_.param[s_.args[0]];
-    if (s_.op == Op::matmul) return 2 * t.shape[t.rank - 1] + 2;
-    return s_.op == Op::reduce_sum ? 2 * t.shape[s_.axis] : 3;
+    const i64 beside = s_.params > 2 ? 2 * s_.params : 0;
+    if (s_.op == Op::matmul) return 2 * t.shape[t.rank - 1] + 2 + beside;
+    return s_.op == Op::reduce_sum ? 2 * t.shape[s_.axis] : 3 + beside;
   }
 
   // Without a pool, and with pools of one thread up to more than there are tasks. The bytes must be
@@ -145,7 +146,13 @@ class Check {
                     kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
                     v.isa == nullptr ? "the chosen one" : v.isa, with.c_str());
       Bytes out;
-      std::string problem = once(v, threads, at_end, out);
+      std::string problem = once(v, threads, at_end, false, out);
+      if (problem.empty() && s_.in_place >= 0) {
+        Bytes there;
+        problem = once(v, threads, at_end, true, there);
+        if (problem.empty() && !same(s_.result.type, there, out))
+          problem = "other bytes than with a result elsewhere";
+      }
       if (problem.empty() && !first.empty() && !same(s_.result.type, out, first))
         problem = "other bytes than before";
       if (!problem.empty()) return problem;
@@ -154,7 +161,8 @@ class Check {
     return "";
   }
 
-  std::string once(const Variant& v, int threads, bool at_end, Bytes& out) {
+  // In place: the result where a parameter is.
+  std::string once(const Variant& v, int threads, bool at_end, bool in_place, Bytes& out) {
     Call call{};
     std::vector<std::unique_ptr<Guarded>> buffers;
     const auto buffer = [&](std::size_t bytes) -> Guarded& {
@@ -173,6 +181,10 @@ class Check {
     }
     Guarded& result = buffer(output_bytes_);
     call.output = result.data();
+    if (in_place) {
+      result.fill(inputs_[static_cast<std::size_t>(s_.in_place)]);
+      call.inputs[s_.in_place] = result.data();
+    }
     if (s_.workspace_bytes > 0) call.workspace = buffer(s_.workspace_bytes).data();
     if (threads > 0) call.pool = pool(threads);
     v.run(call);

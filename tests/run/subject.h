@@ -17,9 +17,42 @@ using i64 = std::int64_t;
 inline constexpr int kMaxRank = 6;
 inline constexpr int kMaxDigits = 3 * kMaxRank;
 inline constexpr int kMaxVariants = 8;
+inline constexpr int kMaxParams = 6;
+inline constexpr int kMaxNodes = 64;
 
 enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
-enum class Op { matmul, add, mul, convert, reduce_sum };
+enum class Op { none, matmul, reduce_sum };  // what sums
+
+// What the result is made of: an operator and its operands behind it, each in the same way.
+enum class Word {
+  sum,     // of the Subject's op
+  param,   // number `value`
+  number,  // `value`
+  broadcast,
+  add,
+  sub,
+  mul,
+  div,
+  max,
+  min,
+  neg,
+  exp,
+  tanh,
+  erf,
+  sqrt,
+  rsqrt,
+  sigmoid,
+  relu,
+  silu,
+  gelu,
+  gelu_tanh,
+  convert,
+  transpose
+};
+struct Node {
+  Word word;
+  double value;  // of broadcast: the axis
+};
 
 // One digit of an element's offset, outermost first: (index[axis] / div) % mod; mod 0: no modulus.
 struct Digit {
@@ -30,6 +63,7 @@ struct Digit {
 struct Tensor {
   Type type;
   bool packed;  // its digits are those of row order, in which the packer takes it
+  bool one;     // [1]: one number for all elements of the result
   int rank;
   i64 shape[kMaxRank];
   int digits;
@@ -39,7 +73,7 @@ struct Tensor {
 };
 
 struct Call {
-  const void* inputs[2];  // per parameter
+  const void* inputs[kMaxParams];
   void* output;
   void* workspace;
   Parallel pool;
@@ -52,19 +86,22 @@ using Pack = void (*)(const void* from, void* to);
 struct Variant {
   const char* isa;
   Run run;
-  Pack pack[2];  // per parameter; null where it is not packed
+  Pack pack[kMaxParams];  // per parameter; null where it is not packed
 };
 
 struct Subject {
   const char* name;
   Op op;
-  int axis;     // of reduce_sum
-  int inputs;   // arguments of the operator
-  int args[2];  // the parameter each one is
+  int axis;            // of reduce_sum
+  int args[2];         // the parameters that op is applied to
+  bool transposed[2];  // with its last two axes in the other order
+  int nodes;
+  Node node[kMaxNodes];
   int params;
-  Tensor param[2];
+  int in_place;  // the parameter whose memory may be the result's; -1: none
+  Tensor param[kMaxParams];
   Tensor result;
-  std::size_t packed_bytes[2];
+  std::size_t packed_bytes[kMaxParams];
   std::size_t workspace_bytes;
   bool threaded;
   const char* (*selected)();

@@ -26,11 +26,12 @@ constexpr int kEveryWayTurn = 24;
 std::vector<std::vector<double>> small_integers(const Computation& c) {
   std::mt19937 random(7);
   std::vector<std::vector<double>> inputs;
-  for (int o = 0; o < c.inputs(); ++o) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    if (t == c.inputs()) continue;
     i64 n = 1;
-    for (i64 e : c.operands[o].shape) n *= e;
+    for (i64 e : c.tensor(t).shape) n *= e;
     std::vector<double>& v = inputs.emplace_back();
-    const bool with_sign = c.operands[o].dtype != Dtype::u8;
+    const bool with_sign = c.tensor(t).dtype != Dtype::u8;
     for (i64 i = 0; i < n; ++i)
       v.push_back(static_cast<double>(random() % 9) - (with_sign ? 4 : 0));
   }

@@ -22,9 +22,10 @@ constexpr std::string_view kSpecs[] = {
 std::vector<std::vector<double>> inputs_of(const Computation& c) {
   std::vector<std::vector<double>> out;
   int value = 0;
-  for (int o = 0; o < c.inputs(); ++o) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    if (t == c.inputs()) continue;
     i64 n = 1;
-    for (i64 e : c.operands[o].shape) n *= e;
+    for (i64 e : c.tensor(t).shape) n *= e;
     out.emplace_back();
     for (i64 i = 0; i < n; ++i) out.back().push_back(value = (value * 5 + 3) % 11);
   }

@@ -12,6 +12,8 @@ constexpr std::string_view kSpecs[] = {
     "(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
     "(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
     "(a: bf16[1,300], b: bf16[300,1]): bf16 = matmul(a, b)",
+    "(a: f32[7,20], b: f32[20,19], c: f32[19], d: bf16[7,19]): f32 = gelu(matmul(a, b) + c) * d",
+    "(x: f32[40,30], y: f32[40,30] col, z: f32[40,30]): f32 = tanh(x) * y - z",
 };
 
 TEST_CASE("no program is cheaper than the family's bound") {

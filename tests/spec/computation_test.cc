@@ -86,10 +86,9 @@ TEST_CASE("integers are exact and wrap to 32 bits") {
   const std::string text = "(a: u8[1,70000], b: i8[70000,1]): i32 = matmul(a, b)";
   CHECK(evaluate_spec(text, {Values(70000, 255), Values(70000, -128)}) == Values{2010167296});
   const Values extremes = {2147483647, -2147483648.0};
-  CHECK(evaluate_spec("(a: i32[2]): i32 = a + a", {extremes, extremes}) == Values{-2, 0});
-  CHECK(evaluate_spec("(a: i32[2]): i32 = a * a", {extremes, extremes}) == Values{1, 0});
-  CHECK(evaluate_spec("(a: i32[2]): f32 = a + a", {extremes, extremes}) ==
-        Values{4294967294, -4294967296});
+  CHECK(evaluate_spec("(a: i32[2]): i32 = a + a", {extremes}) == Values{-2, 0});
+  CHECK(evaluate_spec("(a: i32[2]): i32 = a * a", {extremes}) == Values{1, 0});
+  CHECK(evaluate_spec("(a: i32[2]): f32 = a + a", {extremes}) == Values{4294967294, -4294967296});
 }
 
 // The definition once more, as slow and as literal as possible: axis maps, no strides.
@@ -108,16 +107,28 @@ Values evaluate_literally(const Computation& c, const std::vector<Values>& input
     return static_cast<size_t>(at);
   };
   Values out(static_cast<size_t>(out_size));
+  const auto at = [&](int tensor, const std::vector<i64>& index) {
+    const size_t i = static_cast<size_t>(tensor < c.inputs() ? tensor : tensor - 1);
+    return inputs[i][element(c.tensor(tensor), index)];
+  };
+  std::vector<double> in, extra;
   for (i64 p = 0; p < points; ++p) {
     std::vector<i64> index(c.dims.size());
     i64 rest = p;
     for (size_t d = 0; d < c.dims.size(); rest /= c.dims[d].extent, ++d)
       index[d] = rest % c.dims[d].extent;
-    const double a = inputs[0][element(c.operands[0], index)];
-    const double b = c.inputs() == 2 ? inputs[1][element(c.operands[1], index)] : 0;
-    const double value = c.body.back() == BodyOp::kAdd ? a + b : c.inputs() == 2 ? a * b : a;
+    in.clear();
+    extra.clear();
+    for (int t = 0; t < c.tensors(); ++t)
+      if (t != c.inputs()) (t < c.inputs() ? in : extra).push_back(at(t, index));
+    const double value = evaluate(c.body, in, extra);
     double& result = out[element(c.output(), index)];
     result = c.combine == Combine::kSum ? result + value : value;
+    // The last point of a sum: reductions come last, so nothing is added any more.
+    bool last = true;
+    for (size_t d = 0; d < c.dims.size(); ++d)
+      if (c.dims[d].reduction) last &= index[d] + 1 == c.dims[d].extent;
+    if (last && !c.finish.empty()) result = evaluate(c.finish, in, extra, result);
   }
   return out;
 }
@@ -135,12 +146,13 @@ TEST_CASE("random specs: every index is inside its tensor, and evaluate follows 
     const Computation& c = spec->computation;
     REQUIRE(c.dims.size() <= kMaxDims);
     std::vector<Values> inputs;
-    for (int i = 0; i < c.inputs(); ++i) {
+    for (size_t i = 0; i < spec->arguments.size(); ++i) {
       // Collapsing keeps the sequence of values, so the sizes are those of the parameters.
       i64 n = 1, user = 1;
-      for (const i64 extent : c.operands[static_cast<size_t>(i)].shape) n *= extent;
-      for (const Size& size :
-           spec->params[static_cast<size_t>(spec->expr.args[static_cast<size_t>(i)])].shape)
+      const int argument = static_cast<int>(i);
+      const Operand& o = c.tensor(argument < c.inputs() ? argument : argument + 1);
+      for (const i64 extent : o.shape) n *= extent;
+      for (const Size& size : spec->params[static_cast<size_t>(spec->arguments[i])].shape)
         user *= size.extent;
       REQUIRE(n == user);
       inputs.push_back(random_values(random, n, 0, 9));
@@ -156,13 +168,14 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
     const auto spec = parse_spec(random_spec(random));
     REQUIRE(spec.ok());
     const Computation& c = spec->computation;
-    for (size_t o = 0; o < c.operands.size(); ++o) {
-      const bool is_result = o + 1 == c.operands.size();
-      const Param& user =
-          is_result ? spec->result : spec->params[static_cast<size_t>(spec->expr.args[o])];
-      if (user.packed) continue;
+    for (int t = 0; t < c.tensors(); ++t) {
+      const auto argument = static_cast<size_t>(t < c.inputs() ? t : t - 1);
+      const Param& user = t == c.inputs()
+                              ? spec->result
+                              : spec->params[static_cast<size_t>(spec->arguments[argument])];
+      if (user.packed || c.tensor(t).shape.empty()) continue;
       CAPTURE(spec->str());
-      const Operand& operand = c.operands[o];
+      const Operand& operand = c.tensor(t);
       const std::vector<i64> shape = extents(user.shape);
       REQUIRE(user.layout.elements(shape) == operand.layout.elements(operand.shape));
       const auto offset_of = [](const Layout& layout, const std::vector<i64>& of, i64 element) {

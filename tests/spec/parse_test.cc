@@ -67,9 +67,9 @@ constexpr Row kRows[] = {
      "(a: bf16[5,2,3], b: bf16[5,2,3] order(2, 0, 1)): f32[5,2,3] = mul(a, b)",
      "(a: bf16[i0,i1], b: bf16[i0,i1] col) -> f32[i0,i1]: in0 * in1; i0=10 i1=3"},
     {"(x: f32[8]): f32 = x * x", "(x: f32[8]): f32[8] = mul(x, x)",
-     "(x: f32[i], x2: f32[i]) -> f32[i]: in0 * in1; i=8"},
+     "(x: f32[i]) -> f32[i]: in0 * in0; i=8"},
     {"add(add: f32[8]): f32 = add + add", "add(add: f32[8]): f32[8] = add(add, add)",
-     "(add: f32[i], add2: f32[i]) -> f32[i]: in0 + in1; i=8"},
+     "(add: f32[i]) -> f32[i]: in0 + in0; i=8"},
     {"(x: u8[4,5]): f32 col = convert(x)", "(x: u8[4,5]): f32[4,5] col = convert(x)",
      "(x: u8[i0,i1]) -> f32[i0,i1] col: in0; i0=4 i1=5"},
     {"(x: f32[4,32] order(1/16, 0/1, 1/1%16)): f32 order(0, 1) = convert(x)",
@@ -102,7 +102,7 @@ constexpr Row kRows[] = {
      "k=k~640"},
     {"(to: f32[near,strided%3 to 9 near 6]): f32 = to + to",
      "(to: f32[near,strided%3 to 9 near 6]): f32[near,strided] = add(to, to)",
-     "(to: f32[i0,i1], to2: f32[i0,i1]) -> f32[i0,i1]: in0 + in1; i0=near~1024 i1=strided~6"},
+     "(to: f32[i0,i1]) -> f32[i0,i1]: in0 + in0; i0=near~1024 i1=strided~6"},
     {"(x: f32[n,n]): f32 = matmul(x, x)", "(x: f32[n,n]): f32[n,n] = matmul(x, x)",
      "(x: f32[m,k], x2: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k; m=n~1024 n=n~1024 k=n~1024"},
     {"(x: u8[2,3,4,n%3000] order(0, 1, 3, 2) strided): f32 = convert(x)",
@@ -130,7 +130,9 @@ TEST_CASE("a parsed spec in detail") {
   CHECK(spec.params[0] == Param{"w", Dtype::bf16, {3, 4}, Layout::row(2), true});
   CHECK(spec.params[1] == Param{"x", Dtype::bf16, {2, 3}, Layout::row(2), false});
   CHECK(spec.result == Param{"out", Dtype::f32, {2, 4}, Layout::col(2), false});
-  CHECK(spec.expr == Expr{"matmul", {1, 0}, {}});
+  const auto param = [](int i) { return Expr{.kind = Expr::Kind::kParam, .param = i}; };
+  CHECK(spec.expr == Expr{.op = "matmul", .args = {param(1), param(0)}});
+  CHECK(spec.arguments == std::vector<int>{1, 0});
   const Computation& c = spec.computation;
   CHECK(c.dims == std::vector<Dim>{{"m", 2, false}, {"n", 4, false}, {"k", 3, true}});
   REQUIRE(c.operands.size() == 3);
@@ -138,7 +140,10 @@ TEST_CASE("a parsed spec in detail") {
         Operand{"w", Dtype::bf16, {3, 4}, {{{2, 1}}, {{1, 1}}}, Layout::row(2), true});
   CHECK(c.output() ==
         Operand{"out", Dtype::f32, {2, 4}, {{{0, 1}}, {{1, 1}}}, Layout::col(2), false});
-  CHECK(c.body == Body{BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul});
+  CHECK(c.body == Expression{{.fn = Fn::kInput, .a = 0},
+                             {.fn = Fn::kInput, .a = 1},
+                             {.fn = Fn::kMul, .a = 0, .b = 1}});
+  CHECK(c.finish.empty());
   CHECK(c.combine == Combine::kSum);
   CHECK(c.compute == Dtype::f32);
 }
@@ -226,7 +231,9 @@ TEST_CASE("the operator table") {
     CHECK(find_op(op->name) == op);
     CHECK(op->usage.starts_with(std::string(op->name) + "("));
   }
-  CHECK(names == "matmul add mul convert reduce_sum ");
+  CHECK(names ==
+        "matmul reduce_sum add sub mul div max min neg exp tanh erf sqrt rsqrt sigmoid relu silu "
+        "gelu gelu_tanh convert broadcast transpose ");
   CHECK(find_op("conv") == nullptr);
 }
 

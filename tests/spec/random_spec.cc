@@ -67,7 +67,7 @@ struct Generator {
       return s;
     };
     const bool integers = pick(random, 0, 3) == 0;
-    const std::vector<std::string> wide = {"f32", "bf16"}, bytes = {"u8", "i8"};
+    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8"};
     const bool a_batched = coin(), b_batched = !a_batched || coin();
     return fmt::format("(a: {}, b: {}): {}{} = matmul(a, b)",
                        tensor(any(integers ? bytes : wide), with(mnk[0], mnk[2], a_batched), true),
@@ -109,12 +109,126 @@ struct Generator {
   }
 };
 
+// Operators within one another, over parameters of the shape, of its last axes, of others by
+// broadcast, of one number; around a matmul or not.
+class Composer {
+ public:
+  Composer(Random& random, bool safe) : random_(random), g_{random}, safe_(safe) {}
+
+  std::string kernel() {
+    shape_ = g_.shape(1, 3);
+    integers_ = pick(random_, 0, 3) == 0;
+    const bool sums = shape_.size() == 2 && pick(random_, 0, 1) == 0;
+    if (sums) sum_ = product();
+    std::string body = node(sums ? 3 : 2);
+    if (sums && !summed_) body = "add(" + body + ", " + sum_ + ")";
+    // Something has the shape of the result.
+    if (!sums && !full_) body = "add(" + body + ", " + tensor(shape_) + ")";
+    const std::string result =
+        integers_ ? g_.any({"i32", "i16"}) : g_.any({"f32", "f32", "bf16", "f16"});
+    return fmt::format("({}): {}[{}] = {}", fmt::join(params_, ", "), result,
+                       fmt::join(shape_, ","), body.find('(') == body.npos ? "-" + body : body);
+  }
+
+ private:
+  std::string param(const std::string& text) {
+    const std::string name = fmt::format("p{}", params_.size());
+    params_.push_back(name + ": " + text);
+    return name;
+  }
+
+  // As many as a kernel reads beside the first two.
+  bool room() const { return params_.size() < 5; }
+
+  std::string tensor(const std::vector<i64>& s) {
+    full_ |= s == shape_;
+    const std::string dtype =
+        integers_ ? g_.any({"i32", "i16", "u8", "i8"}) : g_.any({"f32", "bf16", "f16", "i32"});
+    const bool col = s.size() >= 2 && pick(random_, 0, 2) == 0;
+    return param(fmt::format("{}[{}]{}", dtype, fmt::join(s, ","), col ? " col" : ""));
+  }
+
+  std::string product() {
+    const i64 k = pick(random_, 1, 9);
+    const bool bytes = integers_ || pick(random_, 0, 3) == 0;
+    const auto operand = [&](i64 rows, i64 columns, bool packed) {
+      return param(fmt::format("{}[{},{}]{}",
+                               bytes ? g_.any({"u8", "i8"}) : g_.any({"f32", "bf16", "f16"}), rows,
+                               columns, packed ? " packed" : ""));
+    };
+    const std::string a = operand(shape_[0], k, false);
+    return "matmul(" + a + ", " + operand(k, shape_[1], g_.coin()) + ")";
+  }
+
+  std::string leaf() {
+    if (!sum_.empty() && !summed_) return summed_ = true, sum_;
+    if (!room()) return number();
+    switch (pick(random_, 0, 5)) {
+      case 0:
+        return number();
+      case 1:  // the last axes
+        return tensor({shape_.end() - pick(random_, 1, i64(shape_.size())), shape_.end()});
+      case 2:
+        return tensor({1});
+      case 3: {
+        const i64 axis = pick(random_, 0, i64(shape_.size()) - 1);
+        std::vector<i64> s = shape_;
+        s.erase(s.begin() + axis);
+        if (s.empty()) s.push_back(1);
+        return s.size() < shape_.size() ? fmt::format("broadcast({}, axis={})", tensor(s), axis)
+                                        : tensor(s);
+      }
+      default:
+        return tensor(shape_);
+    }
+  }
+
+  std::string number() {
+    return integers_ ? fmt::format("{}", pick(random_, -9, 9))
+                     : g_.any({"0.5", "-2", "0.044715", "1e-3", "3"});
+  }
+
+  std::string node(int depth) {
+    if (depth == 0 || pick(random_, 0, 5) == 0) return leaf();
+    if (g_.coin()) {
+      const std::string a = node(depth - 1), b = node(depth - 1);
+      const std::string op = g_.any({"+", "-", "*", "max", "min", safe_ || integers_ ? "+" : "/"});
+      return op.size() == 1 ? fmt::format("({} {} {})", a, op, b)
+                            : fmt::format("{}({}, {})", op, a, b);
+    }
+    std::vector<std::string> ops = {"neg", "relu", "convert"};
+    if (shape_.size() >= 2 && room() && pick(random_, 0, 3) == 0) {
+      std::vector<i64> s = shape_;
+      std::swap(s[s.size() - 2], s.back());
+      return "transpose(" + tensor(s) + ")";
+    }
+    if (!integers_) ops.insert(ops.end(), {"sigmoid", "silu", "gelu", "gelu_tanh", "tanh", "erf"});
+    if (!integers_ && !safe_) ops.insert(ops.end(), {"exp", "sqrt", "rsqrt"});
+    return g_.any(ops) + "(" + node(depth - 1) + ")";
+  }
+
+  Random& random_;
+  Generator g_;
+  const bool safe_;  // without what makes NaNs of numbers
+  bool integers_ = false, summed_ = false, full_ = false;
+  std::vector<i64> shape_;
+  std::vector<std::string> params_;
+  std::string sum_;
+};
+
 }  // namespace
+
+std::string random_composition(Random& random, bool safe) {
+  return Composer(random, safe).kernel();
+}
 
 std::string random_spec(Random& random) {
   Generator g{random};
   const std::string name = g.any({"", "", "f", "kernel_1", "Ffw  "});
-  switch (pick(random, 0, 3)) {
+  switch (pick(random, 0, 5)) {
+    case 4:
+    case 5:
+      return name + random_composition(random, true);
     case 0:
       return name + g.matmul();
     case 1:

@@ -17,5 +17,7 @@ inline i64 pick(Random& random, i64 least, i64 most) {
 
 Layout random_layout(Random& random, int rank);
 std::string random_spec(Random& random);
+// Of operators within one another, with no name; `safe`: none that makes a NaN of numbers.
+std::string random_composition(Random& random, bool safe);
 
 }  // namespace morello

@@ -46,6 +46,7 @@ TEST_CASE("extensions") {
     for (const auto& rows : isa->base->kernels) CHECK(has(isa->kernels, rows));
     for (const auto& rows : isa->base->accesses) CHECK(has(isa->accesses, rows));
     for (const auto& rows : isa->base->transposes) CHECK(has(isa->transposes, rows));
+    for (const auto& rows : isa->base->functions) CHECK(has(isa->functions, rows));
     for (const std::string_view f : isa->base->cpu_features)
       CHECK(std::count(isa->cpu_features.begin(), isa->cpu_features.end(), f) == 1);
     CHECK((!isa->runs_here() || isa->base->runs_here()));
@@ -61,6 +62,9 @@ TEST_CASE("names are unique within an instruction set") {
       for (const Access& a : rows) CHECK_MESSAGE(names.insert(a.name).second, a.name);
     for (const auto& rows : isa->transposes)
       for (const Transpose& t : rows) CHECK_MESSAGE(names.insert(t.name).second, t.name);
+    names.clear();
+    for (const auto& rows : isa->functions)
+      for (const Function& f : rows) CHECK_MESSAGE(names.insert(f.name).second, f.name);
   }
 }
 
@@ -69,7 +73,9 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   const Computation& c = meaning(k.implements);
   Names inputs = {"a", "c"};
   if (c.inputs() == 2) inputs.insert("b");
-  CHECK(placeholders(k.code) == inputs);
+  // What maps has no code of its own.
+  CHECK(k.maps == (c.combine == Combine::kNone));
+  CHECK(placeholders(k.code) == (k.maps ? Names{} : inputs));
   if (c.combine == Combine::kSum) {
     CHECK(placeholders(k.zero) == Names{"c"});
     CHECK(placeholders(k.combine) == Names{"a", "c"});
@@ -132,6 +138,17 @@ void check_transpose(const Transpose& t) {
   CHECK((t.dense || t.columns <= 8));
 }
 
+void check_function(const Isa& isa, const Function& f) {
+  CAPTURE(f.name);
+  const FnDef* def = fn_def(f.fn);
+  REQUIRE(def != nullptr);
+  CHECK(placeholders(f.code) == (def->arity == 2 ? Names{"a", "b", "c"} : Names{"a", "c"}));
+  CHECK((f.type == Dtype::f32 || (f.type == Dtype::i32 && def->integer != nullptr)));
+  if (f.lanes > 1) CHECK(isa.register_type(f.type) != "");
+  // The first row that fits is the one in use.
+  CHECK(isa.function(f.fn, f.type, f.lanes)->uops.fma <= f.uops.fma);
+}
+
 TEST_CASE("every row agrees with what it implements") {
   for (const Isa* isa : isa_table()) {
     CAPTURE(isa->name);
@@ -141,6 +158,23 @@ TEST_CASE("every row agrees with what it implements") {
       for (const Access& a : rows) check_access(a);
     for (const auto& rows : isa->transposes)
       for (const Transpose& t : rows) check_transpose(t);
+    for (const auto& rows : isa->functions)
+      for (const Function& f : rows) check_function(*isa, f);
+  }
+}
+
+// Of every function, on one element and on the widest registers.
+TEST_CASE("every instruction set has every function") {
+  for (const Isa* isa : isa_table()) {
+    CAPTURE(isa->name);
+    const int widest = std::max(1, isa->vector_bits / 32);
+    for (const FnDef& def : fn_table())
+      for (const int lanes : {1, widest}) {
+        CAPTURE(def.name);
+        CAPTURE(lanes);
+        CHECK(isa->function(def.fn, Dtype::f32, lanes) != nullptr);
+        if (def.integer != nullptr) CHECK(isa->function(def.fn, Dtype::i32, lanes) != nullptr);
+      }
   }
 }
 

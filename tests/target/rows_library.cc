@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace morello {
@@ -103,6 +104,29 @@ std::string transpose(const Transpose& t) {
                       expand(t.code, names) + "\n");
 }
 
+// What functions call, each text once: behind those that it calls.
+std::string helpers(const Isa& isa) {
+  std::set<std::string_view> seen;
+  std::string text;
+  for (const auto& rows : isa.functions)
+    for (const Function& f : rows)
+      for (const std::string_view helper : f.helpers)
+        if (seen.insert(helper).second) text += helper;
+  return text;
+}
+
+// c = fn(a[, b]), for one register.
+std::string function(const Isa& isa, const Function& f) {
+  const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{t}", "rt"}};
+  const std::string out = type_of(isa, f.lanes, f.type);
+  const std::string in = type_of(isa, f.lanes, f.fn == Fn::kToFloat ? Dtype::i32 : f.type);
+  std::string body = load(in, "ra", "a");
+  if (fn_def(f.fn)->arity == 2) body += load(in, "rb", "b");
+  return function(
+      f.name, "function",
+      body + fmt::format("  {} rc;\n  {}\n", out, expand(f.code, names)) + save("rc", "c"));
+}
+
 std::string source(const Isa& isa) {
   std::string text = "#include <cstddef>\n#include <cstdint>\n";
   if (!isa.include.empty()) text += fmt::format("#include {}\n", isa.include);
@@ -115,11 +139,15 @@ std::string source(const Isa& isa) {
                      "  const float* p = static_cast<const float*>(a);\n  " +
                          expand(isa.prefetch, {{"{p}", "p + 16"}}) + "\n");
   for (const auto& rows : isa.kernels)
-    for (const Kernel& k : rows) text += kernel(isa, k);
+    for (const Kernel& k : rows)
+      if (!k.maps) text += kernel(isa, k);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) text += access(isa, a);
   for (const auto& rows : isa.transposes)
     for (const Transpose& t : rows) text += transpose(t);
+  text += helpers(isa);
+  for (const auto& rows : isa.functions)
+    for (const Function& f : rows) text += function(isa, f);
   return text + "}  // namespace rows\n";
 }
 
@@ -129,9 +157,11 @@ RowsLibrary::RowsLibrary(const Isa& isa, const std::string& compiler, const std:
   static int count = 0;
   const std::string base = fmt::format("{}/rows_{}_{}", MORELLO_TEST_DIRECTORY, isa.name, count++);
   std::ofstream(base + ".cc") << source(isa);
+  // Linked with the C library alone: rows call no mathematics.
   const std::string command = fmt::format(
-      "'{}' -std=c++17 {} -shared -fPIC -Wall -Wextra -Wpedantic -Wshadow -Wconversion "
-      "-Wsign-conversion -Wold-style-cast -Werror '{}.cc' -o '{}.so' > '{}.log' 2>&1",
+      "'{}' -std=c++17 {} -shared -fPIC -fno-exceptions -nodefaultlibs -Wl,-z,defs -Wall -Wextra "
+      "-Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Werror '{}.cc' -lc "
+      "-o '{}.so' > '{}.log' 2>&1",
       compiler, options, base, base, base);
   if (std::system(command.c_str()) != 0) {
     std::ostringstream log;

@@ -398,8 +398,9 @@ void test_rows(const Isa& isa, const std::string& compiler, const std::string& o
   REQUIRE_MESSAGE(library.error() == "", library.error());
   Source source(20240607);
   for (const auto& rows : isa.kernels)
-    for (const Kernel& k : rows)
-      for (int round = 0; round < 400; ++round) test_kernel(library, k, source, round % 2 == 1);
+    for (const Kernel& k : rows)  // those that map have no code: functions_test.cc
+      for (int round = 0; round < 400 && !k.maps; ++round)
+        test_kernel(library, k, source, round % 2 == 1);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) test_access(library, a, source, step);
   for (const auto& rows : isa.transposes)

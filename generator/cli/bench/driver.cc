@@ -20,7 +20,7 @@ namespace {
 using morello::AlignedBuffer;
 using subject::Type;
 using Clock = std::chrono::steady_clock;
-using Value = std::conditional_t<subject::kFloat, double, std::uint64_t>;  // integers wrap
+using Value = std::conditional_t<subject::kFloat, double, std::int64_t>;
 
 std::size_t size_of(Type t) {
   constexpr std::size_t kSizes[] = {4, 2, 2, 4, 2, 1, 1};
@@ -51,11 +51,6 @@ double load(Type t, unsigned char* data, std::int64_t i) {
       return at<std::int8_t>(data, i);
   }
   std::abort();
-}
-
-Value value(double x) {
-  if constexpr (subject::kFloat) return x;
-  return static_cast<Value>(static_cast<std::int64_t>(x));
 }
 
 // xorshift64*: the same numbers everywhere.
@@ -124,22 +119,63 @@ struct Expected {
   double tolerance = 0;  // 0: exact
 };
 
+// Element of a tensor of the computation: inputs, the result, extras.
+double element(Data& data, int tensor, const std::int64_t* point) {
+  const int argument = tensor < subject::kInputs ? tensor : tensor - 1;
+  const int b = subject::kBufferOf[argument];
+  return load(subject::buffers()[b].type, data.plain[static_cast<std::size_t>(b)].data(),
+              subject::offset(tensor, point));
+}
+
+// Sums round in any order: errors of that many float operations add up like a random walk.
+double float_tolerance(double magnitude, std::int64_t count) {
+  return (4 * std::sqrt(static_cast<double>(count)) + 2) * 0x1p-24 * magnitude + 0x1p-25;
+}
+
+double stored_unit(Type out) {
+  return out == Type::bf16 ? 0x1p-8 : out == Type::f16 ? 0x1p-10 : 0x1p-23;
+}
+
+// What the result holds of a number: floats as they are, integers clamped or wrapped.
+Expected stored(double value, double tolerance) {
+  const Type out = subject::buffers()[subject::kBuffers - 1].type;
+  switch (out) {
+    case Type::i32:
+      return {static_cast<double>(subject::fn::wrap(static_cast<std::int64_t>(value))), 0};
+    case Type::i16:
+      return {std::min(32767.0, std::max(-32768.0, value)), 0};
+    default:
+      return {value, tolerance + stored_unit(out) * std::fabs(value)};
+  }
+}
+
+// What is made of a sum: its error goes through, and every function rounds.
+Expected finished(double sum, double tolerance, const double* extra) {
+  const auto at = [&](double x) { return subject::finish<double>(x, extra); };
+  const double value = at(sum);
+  double scale = std::fabs(value) + std::fabs(sum) + 1;
+  for (int i = 0; i < subject::kExtras; ++i) scale += std::fabs(extra[i]);
+  const double through =
+      std::max(std::fabs(at(sum + tolerance) - value), std::fabs(at(sum - tolerance) - value));
+  return stored(value, through + subject::kFunctions * 0x1p-22 * scale);
+}
+
 Expected expected(Data& data, const std::int64_t* output_point) {
   std::int64_t point[subject::kDims + 1];
   std::copy_n(output_point, subject::kDims, point);
-  Value sum = 0;
+  Value sum = 0, in[subject::kInputs + 1] = {}, extra[subject::kExtras + 1] = {};
+  double extra_numbers[subject::kExtras + 1] = {};
+  for (int i = 0; i < subject::kExtras; ++i) {
+    extra_numbers[i] = element(data, subject::kInputs + 1 + i, point);
+    extra[i] = static_cast<Value>(extra_numbers[i]);
+  }
   double magnitude = 0;
   std::int64_t count = 0;
   for (bool more = true; more; ++count) {
-    Value in[2] = {};
-    for (int i = 0; i < subject::kInputs; ++i) {
-      const int b = subject::kBufferOf[i];
-      in[i] =
-          value(load(subject::buffers()[b].type, data.plain[b].data(), subject::offset(i, point)));
-    }
-    const Value term = subject::body(in[0], in[1]);
-    sum += term;
-    if constexpr (subject::kFloat) magnitude += std::fabs(term);
+    for (int i = 0; i < subject::kInputs; ++i) in[i] = static_cast<Value>(element(data, i, point));
+    const Value term = subject::body<Value>(in, extra);
+    sum = subject::fn::wrap(sum + term);
+    magnitude += std::fabs(static_cast<double>(term));
     more = false;  // the next point of the reduction
     for (int d = subject::kDims - 1; d >= 0 && !more; --d) {
       if (!subject::kReduction[d]) continue;
@@ -147,27 +183,14 @@ Expected expected(Data& data, const std::int64_t* output_point) {
       if (!more) point[d] = 0;
     }
   }
-  const Type out = subject::buffers()[subject::kBuffers - 1].type;
-  if constexpr (subject::kFloat) {
-    // Sums round in any order: errors of that many float operations add up like a random walk.
-    const double unit = out == Type::bf16 ? 0x1p-8 : out == Type::f16 ? 0x1p-10 : 0x1p-23;
-    const double steps = 4 * std::sqrt(static_cast<double>(count)) + 2;
-    return {static_cast<double>(sum),
-            unit * std::fabs(static_cast<double>(sum)) + steps * 0x1p-24 * magnitude + 0x1p-25};
-  }
-  const auto signed_sum = static_cast<std::int64_t>(sum);
-  switch (out) {
-    case Type::i32:
-      return {static_cast<double>(static_cast<std::int32_t>(signed_sum)), 0};
-    case Type::i16:
-      return {static_cast<double>(static_cast<std::int16_t>(signed_sum)), 0};
-    case Type::u8:
-      return {static_cast<double>(static_cast<std::uint8_t>(signed_sum)), 0};
-    case Type::i8:
-      return {static_cast<double>(static_cast<std::int8_t>(signed_sum)), 0};
-    default:
-      return {static_cast<double>(static_cast<float>(signed_sum)), 0};
-  }
+  const auto number = static_cast<double>(sum);
+  double tolerance = subject::kFloat ? float_tolerance(magnitude, count) : 0;
+  if (subject::kFloat && count == 1) tolerance *= 1 + subject::kFunctions;
+  if (!subject::kFinishes) return stored(number, tolerance);
+  if constexpr (subject::kWhole)
+    return stored(static_cast<double>(subject::finish<Value>(sum, extra)), 0);
+  else
+    return finished(number, tolerance, extra_numbers);
 }
 
 // Checks outputs at even distances, as many as about 2^25 steps of the reference allow.

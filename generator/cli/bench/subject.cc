@@ -21,20 +21,42 @@ std::string offset_text(const Operand& o) {
   return out;
 }
 
-// The scalar body as an expression over x and y.
-std::string body_text(const Body& body) {
-  std::vector<std::string> stack;
-  for (const BodyOp op : body) {
-    if (op == BodyOp::kIn0 || op == BodyOp::kIn1) {
-      stack.push_back(op == BodyOp::kIn0 ? "x" : "y");
-      continue;
-    }
-    const std::string right = stack.back();
-    stack.pop_back();
-    stack.back() = fmt::format("({} {} {})", stack.back(), op == BodyOp::kAdd ? "+" : "*", right);
-  }
-  return stack.back();
+// An Expression as C++ over in[], extra[] and sum, with the functions of fn_text().
+std::string term_text(const Expression& e, int at) {
+  const Term& t = e[static_cast<size_t>(at)];
+  if (t.fn == Fn::kInput) return fmt::format("in[{}]", t.a);
+  if (t.fn == Fn::kExtra) return fmt::format("extra[{}]", t.a);
+  if (t.fn == Fn::kValue) return "sum";
+  if (t.fn == Fn::kConstant) return fmt::format("T({})", t.constant);
+  const FnDef& f = *fn_def(t.fn);
+  const std::string first = term_text(e, t.a);
+  return f.arity == 1 ? fmt::format("fn::{}_of({})", f.name, first)
+                      : fmt::format("fn::{}_of({}, {})", f.name, first, term_text(e, t.b));
 }
+std::string expression_text(const Expression& e) {
+  return e.empty() ? "sum" : term_text(e, static_cast<int>(e.size()) - 1);
+}
+
+// Functions of terms: of double, and of integers in 64 bits that wrap to 32.
+constexpr std::string_view kFunctions = R"(namespace fn {
+inline std::int64_t wrap(std::int64_t x) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(x)));
+}
+inline double wrap(double x) { return x; }
+template <class T> T add_of(T a, T b) { return wrap(a + b); }
+template <class T> T sub_of(T a, T b) { return wrap(a - b); }
+template <class T> T mul_of(T a, T b) { return wrap(a * b); }
+template <class T> T max_of(T a, T b) { return a != a || b != b ? a + b : a < b ? b : a; }
+template <class T> T min_of(T a, T b) { return a != a || b != b ? a + b : a < b ? a : b; }
+template <class T> T neg_of(T a) { return wrap(-a); }
+inline double div_of(double a, double b) { return a / b; }
+inline double exp_of(double a) { return std::exp(a); }
+inline double tanh_of(double a) { return std::tanh(a); }
+inline double erf_of(double a) { return std::erf(a); }
+inline double sqrt_of(double a) { return std::sqrt(a); }
+template <class T> double float_of(T a) { return static_cast<double>(a); }
+}  // namespace fn
+)";
 
 std::string buffer_text(const Param& p) {
   const std::vector<i64> shape = extents(p.shape);
@@ -96,23 +118,34 @@ std::string tables(const KernelSpec& spec, int threads) {
   return fmt::format(
       "constexpr int kThreads = {};\nconstexpr bool kFloat = {};\nconstexpr int kDims = {};\n"
       "constexpr std::int64_t kExtents[] = {{{}}};\nconstexpr bool kReduction[] = {{{}}};\n"
-      "constexpr int kInputs = {};\nconstexpr int kBufferOf[] = {{{}}};\n"
-      "constexpr int kBuffers = {};\n",
+      "constexpr int kInputs = {};\nconstexpr int kExtras = {};\n"
+      "constexpr bool kFinishes = {};\nconstexpr bool kWhole = {};\n"
+      "constexpr int kFunctions = {};\n"
+      "constexpr int kBufferOf[] = {{{}}};\nconstexpr int kBuffers = {};\n",
       threads, is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
-      fmt::join(reduction, ", "), c.inputs(), fmt::join(spec.expr.args, ", "),
-      spec.params.size() + 1);
+      fmt::join(reduction, ", "), c.inputs(), c.extras.size(), !c.finish.empty(),
+      !is_float(c.result()), count_functions(c.body) + count_functions(c.finish),
+      fmt::join(spec.arguments, ", "), spec.params.size() + 1);
 }
 
 std::string functions(const KernelSpec& spec) {
   const Computation& c = spec.computation;
-  std::string out = "inline std::int64_t offset(int operand, const std::int64_t* i) {\n";
-  for (size_t o = 0; o < c.operands.size(); ++o)
-    out += fmt::format("  if (operand == {}) return {};\n", o, offset_text(c.operands[o]));
+  // Inputs, the result, extras.
+  std::string out = "inline std::int64_t offset(int tensor, const std::int64_t* i) {\n";
+  for (int t = 0; t < c.tensors(); ++t)
+    out += fmt::format("  if (tensor == {}) return {};\n", t, offset_text(c.tensor(t)));
   out += "  return (void)i, -1;\n}\n";
+  out += kFunctions;
   out += fmt::format(
-      "template <class T>\nT body([[maybe_unused]] T x, [[maybe_unused]] T y) {{\n"
+      "template <class T>\nT body([[maybe_unused]] const T* in, [[maybe_unused]] const T* extra) "
+      "{{\n"
       "  return {};\n}}\n",
-      body_text(c.body));
+      expression_text(c.body));
+  // What is stored, before it is converted: of f32 where the sum is i32 and this is not.
+  out += fmt::format(
+      "template <class T, class S>\nT finish(S sum, [[maybe_unused]] const T* extra) {{\n"
+      "  return static_cast<T>({});\n}}\n",
+      expression_text(c.finish));
   const std::string passed = arguments(spec);
   out += fmt::format(
       "template <class... Hook>\n"
@@ -129,7 +162,7 @@ std::string functions(const KernelSpec& spec) {
 
 std::string subject_text(const KernelSpec& spec, int threads) {
   std::string out =
-      "#include <cstddef>\n#include <cstdint>\n\n#include \"kernel.h\"\n\n"
+      "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n\n#include \"kernel.h\"\n\n"
       "namespace subject {\n\nusing Info = bench::kernel_info;\n";
   std::vector<std::string_view> types;
   for (const Dtype t : kDtypes) types.push_back(name(t));

@@ -9,11 +9,8 @@
 
 namespace morello::ops {
 
-static bool supported(Dtype a, Dtype b, Dtype result) {
-  const auto wide = [](Dtype t) { return t == Dtype::f32 || t == Dtype::bf16; };
-  if (wide(a) && wide(b)) return wide(result);
-  if (is_float(a) || is_float(b) || bytes(a) != 1 || bytes(b) != 1) return false;
-  return result == Dtype::i32 || result == Dtype::i16;
+static bool supported(Dtype a, Dtype b) {
+  return (is_float(a) && is_float(b)) || (bytes(a) == 1 && bytes(b) == 1);
 }
 
 static std::string shape_problem(std::span<const Size> a, std::span<const Size> b) {
@@ -35,16 +32,19 @@ static Result<Computation> build(const OpCall& call) {
   const Param &a = call.args[0], &b = call.args[1];
   std::string problem = shape_problem(a.shape, b.shape);
   if (!problem.empty()) return error(std::move(problem));
-  if (!supported(a.dtype, b.dtype, call.result))
-    return error(
-        fmt::format("matmul of {} and {} to {} is not supported; allowed: f32 or bf16 with "
-                    "f32 or bf16, to f32 or bf16; u8 or i8 with u8 or i8, to i32 or i16",
-                    name(a.dtype), name(b.dtype), name(call.result)));
+  if (!supported(a.dtype, b.dtype))
+    return error(fmt::format(
+        "matmul of {} and {} is not supported; allowed: floats with floats; u8 or i8 with "
+        "u8 or i8",
+        name(a.dtype), name(b.dtype)));
   Computation c{.dims = {},
                 .operands = {},
-                .body = {BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul},
+                .body = {},
                 .combine = Combine::kSum,
                 .compute = accumulator(a.dtype)};
+  c.body = {{.fn = Fn::kInput, .type = c.compute, .a = 0},
+            {.fn = Fn::kInput, .type = c.compute, .a = 1},
+            {.fn = Fn::kMul, .type = c.compute, .a = 0, .b = 1}};
   const std::vector<Size>& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
   const int batch = static_cast<int>(longer.size()) - 2;
   const int m = batch, n = batch + 1, k = batch + 2;
@@ -61,7 +61,7 @@ static Result<Computation> build(const OpCall& call) {
   };
   c.operands = {make_operand(a, dims(a.shape.size(), m, k)),
                 make_operand(b, dims(b.shape.size(), k, n)),
-                make_output(c, call.result, dims(longer.size(), m, n))};
+                make_output(c, c.compute, dims(longer.size(), m, n))};
   return c;
 }
 

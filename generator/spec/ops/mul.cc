@@ -1,14 +1,13 @@
-// mul: out[i...] = a[i...] * b[i...]; also written a * b.
+// mul: a * b; also written so.
 
-#include "spec/build.h"
+#include "spec/op.h"
 
 namespace morello::ops {
 
-static Result<Computation> build(const OpCall& call) {
-  return binary_elementwise("mul", call, {BodyOp::kIn0, BodyOp::kIn1, BodyOp::kMul});
+static int term(Terms& terms, std::span<const int> args) {
+  return terms(Fn::kMul, args[0], args[1]);
 }
 
-extern const OpDef mul = {
-    .name = "mul", .arity = 2, .usage = "mul(a[...], b[...])", .attributes = {}, .build = build};
+extern const OpDef mul = {.name = "mul", .arity = 2, .usage = "mul(a[...], b[...])", .term = term};
 
 }  // namespace morello::ops

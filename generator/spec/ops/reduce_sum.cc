@@ -6,11 +6,6 @@
 
 namespace morello::ops {
 
-static bool supported(Dtype from, Dtype to) {
-  if (is_float(from)) return to == Dtype::f32 || to == Dtype::bf16;
-  return to == Dtype::i32;
-}
-
 static Result<Computation> build(const OpCall& call) {
   const Param& a = call.args[0];
   const std::optional<i64> axis = call.attribute("axis");
@@ -19,16 +14,12 @@ static Result<Computation> build(const OpCall& call) {
   if (*axis > last)
     return error(fmt::format("there is no axis {} in {} to sum over; the last one is {}", *axis,
                              shape_text(a.shape), last));
-  if (!supported(a.dtype, call.result))
-    return error(
-        fmt::format("reduce_sum of {} to {} is not supported; allowed: f32, bf16, f16 to "
-                    "f32 or bf16; i32, i16, u8, i8 to i32",
-                    name(a.dtype), name(call.result)));
   Computation c{.dims = {},
                 .operands = {},
-                .body = {BodyOp::kIn0},
+                .body = {},
                 .combine = Combine::kSum,
                 .compute = accumulator(a.dtype)};
+  c.body = {{.fn = Fn::kInput, .type = c.compute, .a = 0}};
   std::vector<int> in, out;
   for (i64 i = 0; i <= last; ++i) {
     if (i != *axis) out.push_back(static_cast<int>(out.size()));
@@ -41,7 +32,7 @@ static Result<Computation> build(const OpCall& call) {
   }
   in[*axis] = static_cast<int>(c.dims.size());
   c.dims.push_back(make_dim("k", a.shape[*axis], true));
-  c.operands = {make_operand(a, in), make_output(c, call.result, out)};
+  c.operands = {make_operand(a, in), make_output(c, c.compute, out)};
   return c;
 }
 

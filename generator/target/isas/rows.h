@@ -22,6 +22,7 @@ inline void add_rows(Isa& isa, RowList families) {
     isa.kernels.push_back(rows->kernels);
     isa.accesses.push_back(rows->accesses);
     isa.transposes.push_back(rows->transposes);
+    isa.functions.push_back(rows->functions);
   }
 }
 

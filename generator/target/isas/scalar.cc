@@ -20,6 +20,7 @@ const Isa scalar = {
     .keep = "",
     .kernels = {kernels::scalar.kernels},
     .accesses = {kernels::scalar.accesses},
+    .functions = {kernels::scalar_math.functions},
 };
 
 }  // namespace morello::isas

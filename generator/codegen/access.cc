@@ -1,0 +1,52 @@
+#include "codegen/access.h"
+
+namespace morello {
+
+bool adjacent(const std::vector<Offset>& offsets) {
+  for (size_t i = 1; i < offsets.size(); ++i)
+    if (!(offsets[i] == offsets[0] + static_cast<i64>(i))) return false;
+  return true;
+}
+
+std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointer,
+                  const std::vector<Offset>& offsets, i64 size) {
+  const std::string name = names.fresh("t");
+  w.line("{} {}[{}] = {{}};", c_type(type), name, size);
+  if (adjacent(offsets) && !offsets.empty()) {
+    w.line("__builtin_memcpy({}, {}, {});", name, at(pointer, offsets[0]),
+           static_cast<i64>(offsets.size()) * bytes(type));
+    return name;
+  }
+  for (size_t i = 0; i < offsets.size(); ++i)
+    w.line("{}[{}] = {}[{}];", name, i, pointer, text(offsets[i]));
+  return name;
+}
+
+void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
+                 const std::vector<Offset>& offsets, const std::string& reg) {
+  const i64 n = static_cast<i64>(offsets.size());
+  // One element for all lanes has one offset.
+  const i64 all = a.kind == Access::Kind::kVector ? a.lanes : 1;
+  const bool near = adjacent(offsets), masked = near && n < all && !a.partial.empty();
+  const std::string p = masked || (near && n == all) ? at(pointer, offsets[0])
+                                                     : stage(w, names, type, pointer, offsets, all);
+  w.code(expand(masked ? a.partial : a.code,
+                {{"p", p}, {"n", std::to_string(n)}, {"r0", reg}, {"t", names.fresh("t")}}));
+}
+
+void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
+                  const std::vector<Offset>& offsets, const std::string& value) {
+  const i64 n = static_cast<i64>(offsets.size());
+  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
+  const bool direct = masked || (near && n == a.lanes);
+  const std::string p = direct ? at(pointer, offsets[0]) : names.fresh("t");
+  if (!direct) w.line("{} {}[{}];", c_type(type), p, a.lanes);
+  w.code(expand(masked ? a.partial : a.code,
+                {{"p", p}, {"n", std::to_string(n)}, {"r0", value}, {"t", names.fresh("t")}}));
+  if (direct) return;
+  if (near)
+    return w.line("__builtin_memcpy({}, {}, {});", at(pointer, offsets[0]), p, n * bytes(type));
+  for (i64 i = 0; i < n; ++i) w.line("{}[{}] = {}[{}];", pointer, text(offsets[i]), p, i);
+}
+
+}  // namespace morello

@@ -1,0 +1,25 @@
+// Vectors between memory and registers, whole or in part, adjacent or not, by one row of the ISA.
+#pragma once
+
+#include "codegen/operand.h"
+#include "codegen/writer.h"
+
+namespace morello {
+
+// Whether each lies one behind the other.
+bool adjacent(const std::vector<Offset>& offsets);
+
+// Collects elements in a local array of `size`, zeros behind them; the array's name.
+std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointer,
+                  const std::vector<Offset>& offsets, i64 size);
+
+// Fills `reg`, which is declared, with the elements at these offsets from `pointer`, of which there
+// are as many as the row has lanes or fewer; the lanes behind them are 0.
+void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
+                 const std::vector<Offset>& offsets, const std::string& reg);
+
+// Stores the first lanes of `value` at these offsets.
+void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
+                  const std::vector<Offset>& offsets, const std::string& value);
+
+}  // namespace morello

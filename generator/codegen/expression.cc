@@ -1,0 +1,51 @@
+#include "codegen/expression.h"
+
+namespace morello {
+
+static std::string_view type_of(const Isa& isa, Dtype t, int lanes) {
+  return lanes == 1 ? c_type(t) : isa.register_type(t);
+}
+
+// The shortest digits that give the same f32, or the integer.
+static std::string literal(Dtype type, double x) {
+  if (!is_float(type)) {
+    const auto i = static_cast<i64>(x);
+    return i == INT32_MIN ? "(-2147483647 - 1)" : fmt::format("{}", i);
+  }
+  std::string text = fmt::format("{}", static_cast<float>(x));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "f";
+}
+
+std::string write_expression(Writer& w, Names& names, Functions& functions, const Isa& isa,
+                             int lanes, const Expression& e, const TermRegisters& registers) {
+  std::vector<std::string> reg(e.size());
+  for (size_t i = 0; i < e.size(); ++i) {
+    const Term& t = e[i];
+    if (t.fn == Fn::kInput) {
+      reg[i] = registers.inputs[t.a];
+    } else if (t.fn == Fn::kExtra) {
+      reg[i] = registers.extras[t.a];
+    } else if (t.fn == Fn::kValue) {
+      reg[i] = registers.value;
+    } else if (t.fn == Fn::kConstant) {
+      reg[i] = names.fresh("k");
+      const std::string number = literal(t.type, t.constant);
+      w.line("const {} {} = {};", type_of(isa, t.type, lanes), reg[i],
+             lanes == 1 ? number : expand(isa.splat(t.type), {{"x", number}}));
+    } else {
+      const Function* f = isa.function(t.fn, t.type, lanes);
+      MORELLO_CHECK(f, "{} has no {} of {} lanes", isa.name, fn_def(t.fn)->name, lanes);
+      for (std::string_view helper : f->helpers) functions.need(helper);
+      reg[i] = names.fresh("v");
+      w.line("{} {};", type_of(isa, t.type, lanes), reg[i]);
+      w.code(expand(f->code, {{"c", reg[i]},
+                              {"a", reg[t.a]},
+                              {"b", t.b < 0 ? "" : reg[t.b]},
+                              {"t", names.fresh("t")}}));
+    }
+  }
+  return reg.back();
+}
+
+}  // namespace morello

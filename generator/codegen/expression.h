@@ -1,0 +1,22 @@
+// Expressions on registers.
+#pragma once
+
+#include <span>
+
+#include "codegen/writer.h"
+#include "target/isa.h"
+
+namespace morello {
+
+// Registers that terms refer to.
+struct TermRegisters {
+  std::span<const std::string> inputs;
+  std::span<const std::string> extras;
+  std::string value;
+};
+
+// Writes the terms, vectors of `lanes`, one after the other; the register that has the last one.
+std::string write_expression(Writer& w, Names& names, Functions& functions, const Isa& isa,
+                             int lanes, const Expression& e, const TermRegisters& registers);
+
+}  // namespace morello

@@ -1,0 +1,88 @@
+#include "impl/finishing.h"
+
+#include <algorithm>
+
+namespace morello {
+
+template <class Wanted>
+static const Access* find(const Isa& isa, Wanted wanted) {
+  for (std::span<const Access> rows : isa.accesses)
+    for (const Access& a : rows)
+      if (a.regs == 1 && a.group == 1 && wanted(a)) return &a;
+  return nullptr;
+}
+
+static const Access* row(const Isa& isa, Access::Kind kind, int lanes, Dtype memory, Dtype reg) {
+  return find(isa, [&](const Access& a) {
+    return a.kind == kind && a.lanes == lanes && a.memory == memory && a.reg == reg;
+  });
+}
+
+const Access* load_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
+  // One element is what a broadcast brings to the one lane there is.
+  const auto kind = lanes == 1 ? Access::Kind::kBroadcast : Access::Kind::kVector;
+  return row(isa, kind, lanes, memory, reg);
+}
+const Access* splat_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
+  return row(isa, Access::Kind::kBroadcast, lanes, memory, reg);
+}
+const Access* store_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
+  return row(isa, Access::Kind::kStore, lanes, memory, reg);
+}
+
+bool computes(const Isa& isa, const Expression& e, int lanes) {
+  return std::all_of(e.begin(), e.end(), [&](const Term& t) {
+    return !fn_def(t.fn) || isa.function(t.fn, t.type, lanes);
+  });
+}
+
+Finishing finishing(const Isa& isa, const Computation& c, int lanes, int lane) {
+  Finishing f{.lanes = lanes, .lane = lane, .extras = {}};
+  f.load = load_row(isa, lanes, c.compute, c.compute);
+  for (const Operand& o : c.extras) {
+    const Access* a =
+        lane >= 0 && touches(o, lane) ? nullptr : splat_row(isa, lanes, o.dtype, c.result());
+    // Without a row that spreads one element, a vector of copies of it is loaded.
+    if (!a) a = load_row(isa, lanes, o.dtype, c.result());
+    if (!a) return f;
+    f.extras.push_back(a);
+  }
+  if (computes(isa, c.finish, lanes) &&
+      (c.combine != Combine::kNone || computes(isa, c.body, lanes)))
+    f.store = store_row(isa, lanes, c.output().dtype, c.result());
+  return f;
+}
+
+Finishing finishing(const Family& f, const Computation& c) {
+  const bool vector = f.kernel->lanes > 1 && !f.kernel->lanes_reduce;
+  return finishing(*f.isa, c, vector ? f.kernel->lanes : 1, vector ? f.lane : -1);
+}
+
+Finishing write_back(const Family& f, const Computation& c) {
+  const AddressMap map = given_address(c, c.inputs());
+  if (f.kernel->lanes > 1)
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+      if (c.dims[d].reduction || c.dims[d].extent == 1 || map.unit_stride(d) != 1) continue;
+      Finishing wide = finishing(*f.isa, c, f.kernel->lanes, d);
+      if (wide.store && wide.load) return wide;
+    }
+  return finishing(*f.isa, c, 1, -1);
+}
+
+static void add(Uops& to, const Uops& u) {
+  to.fma += u.fma;
+  to.bf16 += u.bf16;
+  to.alu += u.alu;
+  to.load += u.load;
+  to.store += u.store;
+}
+
+Uops work_of(const Isa& isa, const Expression& e, const Finishing& f) {
+  Uops all;
+  for (const Term& t : e)
+    if (fn_def(t.fn)) add(all, isa.function(t.fn, t.type, f.lanes)->uops);
+  for (const Access* a : f.extras) add(all, a->uops);
+  return all;
+}
+
+}  // namespace morello

@@ -143,7 +143,7 @@ void FinishWriter::vector(i64 n) {
 
 std::string finish_function(Functions& functions, const Problem& p, const FinishJob& job) {
   FinishWriter writer(functions, p, job);
-  return functions.add("finish", writer.params(), writer.body());
+  return functions.add("finish", writer.params(), writer.body(), true);
 }
 
 std::string finish_arguments(const Problem& p, const FinishJob& job, const std::string& sums) {

@@ -10,15 +10,11 @@
 //
 // Registers are named locals, never arrays: GCC 12 keeps arrays of vectors in memory at -O2 (46
 // against 133 GF/s for a 6x16 tile).
-#include "codegen/leaf.h"
-
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "codegen/access.h"
-#include "codegen/expression.h"
+#include "codegen/leaf_writer.h"
 
 namespace morello {
 namespace {
@@ -28,92 +24,10 @@ constexpr i64 kIterationKernels = 32;
 // The same where a stream is prefetched: memory is the limit there, and in a long iteration GCC
 // gathers the prefetches at its head, which costs 5 % against a hand-written loop.
 constexpr i64 kStreamKernels = 8;
-constexpr i64 kLine = 64;
 // A prefetch fetches a whole line: iterations grow up to this factor to consume whole lines.
 constexpr i64 kLineFactor = 4;
 
-class LeafWriter {
- public:
-  LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
-  std::string body();
-  std::string params() const;
-
- private:
-  struct Slot {
-    i64 start = 0;  // along inner_, from the pointers
-    i64 valid = 0;  // elements
-    i64 set = 0;
-  };
-  // One use of a load row: the instances it fills and where they lie.
-  struct Load {
-    Extents instance{};  // of the first register
-    Extents index{};     // of its first element
-  };
-
-  void choose_inner();
-  bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
-  bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
-  std::string_view reg_type(Dtype t) const;
-  std::string reg(int o, const Extents& instance, i64 set = 0) const;
-  char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
-  std::string stem(int t) const {
-    if (t > out_) return fmt::format("pe{}", t - out_ - 1);
-    return {'p', letter(t)};
-  }
-  std::string pointer(int o) const { return pointers_[o]; }
-  Extents output_instances() const;
-  void each(const Extents& counts, auto visit) const;
-
-  std::vector<Load> loads(int o, const Slot& slot) const;
-  std::vector<Offset> along_lanes(int t, Extents index, i64 n) const;
-  i64 valid_elements(int o, const Load& load, const Slot& slot) const;
-  void load(int o, const Load& load, const Slot& slot);
-  void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
-                      const std::vector<std::string>& regs);
-  bool kept(int o) const;
-  bool pinned() const;
-
-  void accumulators();
-  void accumulator_from_memory(const Extents& instance);
-  void reductions(size_t next);
-  void inner_loop();
-  void slot(const Slot& s);
-  void apply(const Extents& instance, i64 set);
-  void prefetch(int o, const Load& l);
-  i64 slots_per_iteration() const;
-  void elementwise();
-  void join_sets();
-  void ask_for_output();
-  void store_all();
-  void store(const Extents& instance);
-  void store_vector(const Extents& instance, const std::string& value);
-  void store_scalar(const Extents& instance);
-  std::string extra(int e, const Extents& instance);
-  std::string expression(const Expression& e, const Extents& instance, const std::string& value);
-  std::vector<Offset> output_offsets(const Extents& instance) const;
-
-  Functions& functions_;
-  const Problem& p_;
-  const Computation& c_;
-  const Family& f_;
-  const Kernel& k_;
-  const LeafJob& job_;
-  const int out_;
-  const bool finishes_;     // what it stores is made of the sums
-  int inner_ = -1;          // innermost reduction dim
-  std::vector<int> outer_;  // other reduction dims of the tile
-  i64 regs_ = 1;            // most registers filled by one load
-  i64 slot_ = 1;            // reduction elements per slot
-  i64 sets_ = 1;
-  Extents count_{};  // instances per slot and dim
-  Extents unit_{};   // elements per instance
-  bool prefetches_ = false;
-  std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
-  std::array<std::string, kMaxOperands> pointers_;
-  std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
-  Writer w_{1};
-  Names names_;
-};
+}  // namespace
 
 LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& job)
     : functions_(functions),
@@ -184,17 +98,6 @@ Extents LeafWriter::output_instances() const {
   for (int d = 0; d < kMaxDims; ++d)
     if (d < static_cast<int>(c_.dims.size()) && c_.dims[d].reduction) counts[d] = 1;
   return counts;
-}
-
-// Visits all points below `counts`, the last dim fastest.
-void LeafWriter::each(const Extents& counts, auto visit) const {
-  Extents at{};
-  while (true) {
-    visit(at);
-    int d = kMaxDims - 1;
-    while (d >= 0 && ++at[d] == counts[d]) at[d--] = 0;
-    if (d < 0) return;
-  }
 }
 
 std::vector<LeafWriter::Load> LeafWriter::loads(int o, const Slot& slot) const {
@@ -309,34 +212,6 @@ void LeafWriter::fill_registers(int o, std::string_view code, const std::string&
   for (int r = 1; r < a.regs; ++r) w_.line("static_cast<void>({});", regs[r]);
   if (!kept(o)) return;
   for (const std::string& r : regs) w_.code(expand(f_.isa->keep, {{"r", r}}));
-}
-
-void LeafWriter::accumulators() {
-  each(output_instances(), [&](const Extents& instance) {
-    for (i64 s = 0; s < sets_; ++s) {
-      const std::string name = reg(out_, instance, s);
-      w_.line("{} {};", reg_type(k_.output), name);
-      if (job_.accumulate && !k_.lanes_reduce)
-        accumulator_from_memory(instance);
-      else
-        w_.code(expand(k_.zero, {{"c", name}}));
-    }
-  });
-}
-
-// Offsets of the output elements one accumulator holds.
-std::vector<Offset> LeafWriter::output_offsets(const Extents& instance) const {
-  Extents index;
-  for (int d = 0; d < kMaxDims; ++d) index[d] = instance[d] * unit_[d];
-  i64 n = 1;
-  const bool vector = k_.lanes > 1 && !k_.lanes_reduce;
-  if (vector) n = std::min<i64>(k_.lanes, job_.extent[f_.lane] - index[f_.lane]);
-  return along_lanes(out_, index, n);
-}
-
-void LeafWriter::accumulator_from_memory(const Extents& instance) {
-  read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
-              output_offsets(instance), reg(out_, instance));
 }
 
 // Loops over the outer reduction dims around the inner one.
@@ -462,121 +337,6 @@ void LeafWriter::apply(const Extents& instance, i64 set) {
   if (pinned()) w_.code(expand(f_.isa->keep, {{"r", reg(out_, instance, set)}}));
 }
 
-// No reduction: one load of every input at a time, straight through to the store.
-void LeafWriter::elementwise() {
-  Extents counts = count_;
-  if (f_.lane >= 0) counts[f_.lane] = (counts[f_.lane] + regs_ - 1) / regs_;
-  const Slot whole{0, k_.group, 0};
-  each(counts, [&](const Extents& at) {
-    w_.open("{}", "");
-    Extents first = at;
-    if (f_.lane >= 0) first[f_.lane] *= regs_;
-    auto covers = [&](int o, const Load& l) {
-      for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
-        const i64 width = d == f_.lane ? regs_ : 1;
-        if (touches(o, d) && (l.instance[d] < first[d] || l.instance[d] >= first[d] + width))
-          return false;
-      }
-      return true;
-    };
-    for (int o = 0; o < out_; ++o)
-      for (const Load& l : loads(o, whole))
-        if (covers(o, l)) load(o, l, whole);
-    for (i64 r = 0; r < regs_; ++r) {
-      Extents instance = first;
-      if (f_.lane >= 0) instance[f_.lane] += r;
-      if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
-      store_vector(instance, expression(c_.body, instance, ""));
-    }
-    extras_.clear();
-    w_.close();
-  });
-}
-
-void LeafWriter::join_sets() {
-  each(output_instances(), [&](const Extents& instance) {
-    for (i64 step = 1; step < sets_; step *= 2)
-      for (i64 s = 0; s + step < sets_; s += 2 * step)
-        w_.code(expand(k_.combine,
-                       {{"c", reg(out_, instance, s)}, {"a", reg(out_, instance, s + step)}}));
-  });
-}
-
-void LeafWriter::store_all() {
-  each(output_instances(), [&](const Extents& instance) { store(instance); });
-}
-
-void LeafWriter::store(const Extents& instance) {
-  if (k_.lanes_reduce) return store_scalar(instance);
-  const std::string sum = reg(out_, instance);
-  store_vector(instance, finishes_ ? expression(c_.finish, instance, sum) : sum);
-}
-
-void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
-  write_vector(w_, names_, *store_access(f_, job_.refs[out_].packed), job_.refs[out_].dtype,
-               pointer(out_), output_offsets(instance), value);
-}
-
-// An operand beside the accumulator of an instance; it is loaded once for all that share it.
-std::string LeafWriter::extra(int e, const Extents& instance) {
-  const int tensor = static_cast<int>(c_.operands.size()) + e;
-  Extents index{};
-  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-    if (morello::touches(c_.tensor(tensor), d)) index[d] = instance[d] * unit_[d];
-  const auto [found, added] = extras_.try_emplace({e, index});
-  std::string& name = found->second;
-  if (!added) return name;
-  const Ref& ref = job_.refs[tensor];
-  const Access& a = *f_.extras[e];
-  name = names_.fresh("e");
-  // Where lanes were summed, one number is left of them.
-  w_.line("{} {};", k_.lanes_reduce ? c_type(c_.result()) : reg_type(c_.result()), name);
-  const size_t n = a.kind == Access::Kind::kVector ? output_offsets(instance).size() : 1;
-  read_vector(w_, names_, a, ref.dtype, stem(tensor),
-              along_lanes(tensor, index, static_cast<i64>(n)), name);
-  return name;
-}
-
-// The register with what is stored of one vector: of the sum `value`, or of the inputs.
-std::string LeafWriter::expression(const Expression& e, const Extents& instance,
-                                   const std::string& value) {
-  std::vector<std::string> inputs, extras;
-  for (int o = 0; o < operands_of(e, Fn::kInput); ++o) inputs.push_back(reg(o, instance));
-  for (int o = 0; o < static_cast<int>(c_.extras.size()); ++o) extras.push_back(extra(o, instance));
-  const int lanes = k_.lanes_reduce ? 1 : k_.lanes;
-  return write_expression(w_, names_, functions_, *f_.isa, lanes, e,
-                          {.inputs = inputs, .extras = extras, .value = value});
-}
-
-// The lanes of one accumulator summed, added to the old value if there is one.
-void LeafWriter::store_scalar(const Extents& instance) {
-  const std::string sum = names_.fresh("s");
-  const std::string p = at(pointer(out_), output_offsets(instance)[0]);
-  const std::string_view type = c_type(k_.output);
-  w_.line("{} {};", type, sum);
-  w_.code(expand(k_.finish, {{"c", reg(out_, instance, 0)}, {"s", sum}}));
-  if (job_.accumulate) {
-    const std::string old = names_.fresh("s");
-    w_.line("{} {};", type, old);
-    w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
-    const Function& add = *f_.isa->function(Fn::kAdd, k_.output, 1);
-    w_.code(expand(add.code, {{"c", sum}, {"a", sum}, {"b", old}}));
-  }
-  const std::string value = finishes_ ? expression(c_.finish, instance, sum) : sum;
-  w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
-}
-
-// Asks for the lines of the output tile, one for every line from where a row of it begins.
-void LeafWriter::ask_for_output() {
-  if (job_.call.ahead_operand != out_) return;
-  each(output_instances(), [&](const Extents& instance) {
-    const std::vector<Offset> offsets = output_offsets(instance);
-    const i64 in_row = f_.lane >= 0 ? instance[f_.lane] * unit_[f_.lane] : 0;
-    if (!adjacent(offsets) || in_row * bytes(job_.refs[out_].dtype) % kLine != 0) return;
-    w_.code(expand(f_.isa->prefetch, {{"p", at(pointer(out_), offsets[0])}}));
-  });
-}
-
 std::string LeafWriter::body() {
   ask_for_output();
   if (c_.combine == Combine::kNone) {
@@ -589,8 +349,6 @@ std::string LeafWriter::body() {
   store_all();
   return w_.text();
 }
-
-}  // namespace
 
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {
   LeafWriter leaf(functions, p, job);

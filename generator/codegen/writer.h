@@ -63,14 +63,15 @@ class Names {
 class Functions {
  public:
   // Adds `static void <name>(<params>) noexcept {<body>}`; the name of an equal one if there is
-  // one.
-  std::string add(std::string_view stem, std::string_view params, std::string_view body) {
+  // one. `apart`: compilers must not put it into its callers.
+  std::string add(std::string_view stem, std::string_view params, std::string_view body,
+                  bool apart = false) {
     std::string key = fmt::format("{}|{}|{}", stem, params, body);
     if (const auto found = names_.find(key); found != names_.end()) return found->second;
     std::string name = fmt::format("{}_{}", stem, names_.size());
-    text_ +=
-        fmt::format("MORELLO_UNUSED MORELLO_TARGET static inline void {}({}) noexcept {{\n{}}}\n",
-                    name, params, body);
+    text_ += fmt::format("MORELLO_UNUSED MORELLO_TARGET {} void {}({}) noexcept {{\n{}}}\n",
+                         apart ? "__attribute__((noinline)) static" : "static inline", name, params,
+                         body);
     return names_.emplace(std::move(key), std::move(name)).first->second;
   }
   // A helper of a row, in front of all functions, once.

@@ -9,10 +9,11 @@
 namespace morello {
 namespace {
 
-// Where a tile has few accumulators more than the latency asks for, the multiply-adds that are ready
-// are not always where a pipe is free. (G: tiles of 8, 9, 10, 11 and 12 accumulators take 4.7, 5.0,
-// 5.3, 5.65 and 6.05 cycles a step for 4, 4.5, 5, 5.5 and 6, whatever their shape; this makes 4.7,
-// 5.03, 5.35, 5.68 and 6. Before, 10 rows were better done 5 at a time than 6 and 4.)
+// Where a tile has few accumulators more than the latency asks for, the multiply-adds that are
+// ready are not always where a pipe is free. (G: tiles of 8, 9, 10, 11 and 12 accumulators
+// take 4.7, 5.0, 5.3, 5.65 and 6.05 cycles a step for 4, 4.5, 5, 5.5 and 6, whatever their shape;
+// this makes 4.7, 5.03, 5.35, 5.68 and 6. Before, 10 rows were better done 5 at a time than 6
+// and 4.)
 constexpr i64 kScheduledPercent = 65;  // of the arithmetic
 constexpr i64 kWaitedPercent = 47;     // of the chain
 constexpr i64 kCallMilli = 5'000;      // call, pointer set-up, branches: calls overlap

@@ -1,0 +1,115 @@
+// The class behind leaf_function(): loads and loops are in leaf.cc, what becomes of the sums in
+// leaf_store.cc.
+#pragma once
+
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/leaf.h"
+#include "impl/family.h"
+
+namespace morello {
+
+inline constexpr i64 kLine = 64;
+
+class LeafWriter {
+ public:
+  LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
+  std::string body();
+  std::string params() const;
+
+ private:
+  struct Slot {
+    i64 start = 0;  // along inner_, from the pointers
+    i64 valid = 0;  // elements
+    i64 set = 0;
+  };
+  // One use of a load row: the instances it fills and where they lie.
+  struct Load {
+    Extents instance{};  // of the first register
+    Extents index{};     // of its first element
+  };
+
+  void choose_inner();
+  bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
+  bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
+  std::string_view reg_type(Dtype t) const;
+  std::string reg(int o, const Extents& instance, i64 set = 0) const;
+  char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
+  std::string stem(int t) const {
+    if (t > out_) return fmt::format("pe{}", t - out_ - 1);
+    return {'p', letter(t)};
+  }
+  std::string pointer(int o) const { return pointers_[o]; }
+  Extents output_instances() const;
+  void each(const Extents& counts, auto visit) const;
+
+  std::vector<Load> loads(int o, const Slot& slot) const;
+  std::vector<Offset> along_lanes(int t, Extents index, i64 n) const;
+  i64 valid_elements(int o, const Load& load, const Slot& slot) const;
+  void load(int o, const Load& load, const Slot& slot);
+  void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
+                      const std::vector<std::string>& regs);
+  bool kept(int o) const;
+  bool pinned() const;
+
+  void accumulators();
+  void accumulator_from_memory(const Extents& instance);
+  void reductions(size_t next);
+  void inner_loop();
+  void slot(const Slot& s);
+  void apply(const Extents& instance, i64 set);
+  void prefetch(int o, const Load& l);
+  i64 slots_per_iteration() const;
+  void elementwise();
+  void join_sets();
+  void ask_for_output();
+  void store_all();
+  bool finishes_apart() const;
+  void finish_apart();
+  void store(const Extents& instance);
+  void store_vector(const Extents& instance, const std::string& value);
+  void store_scalar(const Extents& instance);
+  std::string extra(int e, const Extents& instance);
+  std::string expression(const Expression& e, const Extents& instance, const std::string& value);
+  std::vector<Offset> output_offsets(const Extents& instance) const;
+
+  Functions& functions_;
+  const Problem& p_;
+  const Computation& c_;
+  const Family& f_;
+  const Kernel& k_;
+  const LeafJob& job_;
+  const int out_;
+  const bool finishes_;     // what it stores is made of the sums
+  int inner_ = -1;          // innermost reduction dim
+  std::vector<int> outer_;  // other reduction dims of the tile
+  i64 regs_ = 1;            // most registers filled by one load
+  i64 slot_ = 1;            // reduction elements per slot
+  i64 sets_ = 1;
+  Extents count_{};  // instances per slot and dim
+  Extents unit_{};   // elements per instance
+  bool prefetches_ = false;
+  std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
+  std::array<std::string, kMaxOperands> pointers_;
+  std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
+  Writer w_{1};
+  Names names_;
+};
+
+// Visits all points below `counts`, the last dim fastest.
+void LeafWriter::each(const Extents& counts, auto visit) const {
+  Extents at{};
+  while (true) {
+    visit(at);
+    int d = kMaxDims - 1;
+    while (d >= 0 && ++at[d] == counts[d]) at[d--] = 0;
+    if (d < 0) return;
+  }
+}
+
+}  // namespace morello

@@ -25,6 +25,8 @@ constexpr std::string_view kExample = "(a: f32[4,8], b: f32[8,16]): f32 = matmul
 
 // Of parentheses, signs and operators within one another.
 constexpr int kMaxDepth = 64;
+// Of one kernel: x + x + .. is as deep as it is long for those who walk it.
+constexpr int kMaxOperators = 256;
 
 class Parser {
  public:
@@ -75,11 +77,13 @@ class Parser {
   bool literal(ExprSyntax& out);
   bool call(ExprSyntax& out, int depth);
   bool argument(ExprSyntax& out, int depth);
-  static void apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right);
+  bool apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right);
+  bool counted(const Token& at);
 
   const Source& source_;
   std::vector<Token> tokens_;
   size_t next_ = 0;
+  int operators_ = 0;  // of this kernel
   Diagnostic error_;
 };
 
@@ -94,6 +98,7 @@ bool Parser::fail(const Token& at, std::string message) {
 }
 
 bool Parser::kernel(KernelSyntax& out) {
+  operators_ = 0;
   if (!is_name() && !is('(')) return expected(fmt::format("a kernel, such as {}", kExample));
   if (is_name() && !declared_name("kernel", out.name)) return false;
   if (!expect('(', "`(` and the parameters")) return false;
@@ -230,12 +235,18 @@ bool Parser::digit(Digit& out) {
   return !take_if('%') || number(2, "a modulus", out.mod);
 }
 
+bool Parser::counted(const Token& at) {
+  if (++operators_ <= kMaxOperators) return true;
+  return fail(at, fmt::format("this is too long; at most {} operators in a kernel", kMaxOperators));
+}
+
 // `left` becomes op(left, right).
-void Parser::apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right) {
+bool Parser::apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right) {
   ExprSyntax both{.kind = Expr::Kind::kCall, .at = sign, .op = op, .args = {}, .attributes = {}};
   both.args.push_back(std::move(left));
   both.args.push_back(std::move(right));
   left = std::move(both);
+  return counted(sign);
 }
 
 bool Parser::expr(ExprSyntax& out, int depth) {
@@ -246,7 +257,7 @@ bool Parser::expr(ExprSyntax& out, int depth) {
     const Token sign = take();
     ExprSyntax right;
     if (!product(right, depth)) return false;
-    apply(out, sign, sign.text == "+" ? "add" : "sub", std::move(right));
+    if (!apply(out, sign, sign.text == "+" ? "add" : "sub", std::move(right))) return false;
   }
   return true;
 }
@@ -257,7 +268,7 @@ bool Parser::product(ExprSyntax& out, int depth) {
     const Token sign = take();
     ExprSyntax right;
     if (!factor(right, depth)) return false;
-    apply(out, sign, sign.text == "*" ? "mul" : "div", std::move(right));
+    if (!apply(out, sign, sign.text == "*" ? "mul" : "div", std::move(right))) return false;
   }
   return true;
 }
@@ -306,6 +317,7 @@ bool Parser::call(ExprSyntax& out, int depth) {
   out.at = take();
   out.op = out.at.text;
   take();  // (
+  if (!counted(out.at)) return false;
   if (take_if(')')) return true;
   do {
     if (!argument(out, depth)) return false;

@@ -200,6 +200,29 @@ TEST_CASE("random specs: what prints parses") {
   }
 }
 
+TEST_CASE("expressions have an end") {
+  const auto text = [](const std::string& body) {
+    const auto spec = parse_spec("(x: f32[4]): f32 = " + body);
+    return spec ? std::string() : spec.error().text;
+  };
+  const auto times = [](int n, const std::string& what) {
+    std::string out;
+    for (int i = 0; i < n; ++i) out += what;
+    return out;
+  };
+  CHECK(text("x" + times(95, " + x")) == "");
+  CHECK(text("x" + times(256, " + x")) == "this takes 97 terms; at most 96 are supported");
+  for (const int n : {257, 100000}) {
+    CAPTURE(n);
+    CHECK(text("x" + times(n, " + x")) == "this is too long; at most 256 operators in a kernel");
+    CHECK(text(times(n, "(") + "x + x" + times(n, ")")) ==
+          "this is nested too deeply; at most 64 levels");
+    CHECK(text(times(n, "-") + "x") == "this is nested too deeply; at most 64 levels");
+    CHECK(text(times(n, "relu(") + "x" + times(n, ")")) ==
+          "this is nested too deeply; at most 64 levels");
+  }
+}
+
 TEST_CASE("files with several kernels") {
   const auto file = parse_spec_file(
       "# two kernels\n"

@@ -197,6 +197,12 @@ int in_place(const KernelSpec& s, const Expression& e) {
     if (digits.size() != p.shape.size()) continue;  // blocks have padding
     if (e.op != "none" && (e.args[0] == param || e.args[1] == param)) continue;
     if (std::count(s.arguments.begin(), s.arguments.end(), param) != 1) continue;
+    const auto at = std::find(s.arguments.begin(), s.arguments.end(), param) - s.arguments.begin();
+    const int argument = static_cast<int>(at), inputs = s.computation.inputs();
+    // Not the element of another index, as under transpose.
+    if (s.computation.tensor(argument < inputs ? argument : argument + 1).axes !=
+        s.computation.output().axes)
+      continue;
     if (p.dtype == s.result.dtype && p.shape == s.result.shape && p.layout == s.result.layout &&
         !p.strided && !s.result.strided)
       return param;

@@ -56,6 +56,7 @@ set_property(GLOBAL PROPERTY _MORELLO_MACHINES "${_morello_machines}")
 cmake_policy(VERSION 3.25...4.0)
 
 include("${CMAKE_CURRENT_LIST_DIR}/MorelloCheck.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/MorelloGenerator.cmake")
 
 set(MORELLO_EXECUTABLE "" CACHE FILEPATH "The Morello generator; empty: the one of the package")
 set(MORELLO_PARALLEL_JOBS 1 CACHE STRING "Generators that run at once (each uses all cores)")

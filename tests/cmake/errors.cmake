@@ -2,14 +2,17 @@
 # line of the call stack must be the consumer's.
 #
 # A row of errors.txt is: lines "> VARIABLE=value" (definitions; "> env VARIABLE=value" for the
-# environment), the call, a line "--", the message. Rows end with a line "==". In a message <S> and
-# <B> stand for the consumer's source and build directory.
+# environment), the call, a line "--", the message. Rows end with a line "==". <S> and <B> stand for the
+# consumer's source and build directory.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
 set(source "${WORK}/source")
 set(build "${WORK}/build")
 file(MAKE_DIRECTORY "${source}")
 file(WRITE "${source}/kernel.spec" "k(a: f32[2,2], b: f32[2,2]): f32 = matmul(a, b)\n")
+# A generator of long ago, which knows nothing but its version.
+file(WRITE "${source}/old" "#!/bin/sh\n[ \"$1\" = --version ] && echo morello 0.0.1\n")
+file(CHMOD "${source}/old" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 
 # First line of `text` -> `line`, the rest -> `text`; a CMake list cannot hold these texts.
 macro(next_line)
@@ -41,7 +44,7 @@ function(check_row)
     "include(\"${MODULE}\")\n${call}")
   run("${CMAKE_COMMAND}" -E env --unset=SOURCE_DATE_EPOCH ${environment}
       "${CMAKE_COMMAND}" -S "${source}" -B "${build}" -G "${GENERATOR}" "-DLANGUAGES=CXX"
-      "-DCMAKE_CXX_COMPILER=${CXX}" -UMORELLO_MACHINE "-DMORELLO_EXECUTABLE=${MORELLO}" ${definitions})
+      "-DCMAKE_CXX_COMPILER=${CXX}" -UMORELLO_MACHINE -UMorello_VERSION "-DMORELLO_EXECUTABLE=${MORELLO}" ${definitions})
   if(result EQUAL 0)
     fail("this call was accepted:\n${call}")
   endif()
@@ -67,7 +70,8 @@ while(NOT text STREQUAL "")
     if("${line}" MATCHES "^> env (.*)$")
       list(APPEND environment "${CMAKE_MATCH_1}")
     elseif("${line}" MATCHES "^> (.*)$")
-      list(APPEND definitions "-D${CMAKE_MATCH_1}")
+      string(REPLACE "<S>" "${source}" definition "${CMAKE_MATCH_1}")
+      list(APPEND definitions "-D${definition}")
     elseif(line STREQUAL "--")
       set(part expected)
     else()

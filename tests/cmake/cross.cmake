@@ -1,0 +1,85 @@
+# T17: cross builds, as far as no cross compiler is needed: MORELLO_EXECUTABLE, and what is said
+# when there is no generator for this host. The target is this machine under another name.
+include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
+
+file(WRITE "${WORK}/toolchain.cmake" "set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR elsewhere)
+set(CMAKE_CXX_COMPILER \"${CXX}\")
+")
+# As of a package for the target, which cannot run here.
+file(WRITE "${WORK}/foreign" "")
+file(COPY "${SOURCE}/cmake" DESTINATION "${WORK}/installed")  # without the sources beside it
+
+# project_with(<lines before the kernel> <arguments of the kernel>) -> result, output
+function(project_with lines arguments)
+  file(REMOVE_RECURSE "${WORK}/build")
+  file(WRITE "${WORK}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(cross LANGUAGES CXX)
+set(MORELLO_MACHINES_DIR \"${SOURCE}/generator/target/machines\")
+include(\"${WORK}/installed/cmake/MorelloGenerate.cmake\")
+${lines}
+morello_add_kernel(twice SPEC \"(a: f32[4]): f32 = a + a\" ${arguments})
+add_executable(app main.cc)
+target_link_libraries(app PRIVATE twice)
+")
+  run("${CMAKE_COMMAND}" -S "${WORK}/source" -B "${WORK}/build" -G "${GENERATOR}"
+      "-DCMAKE_TOOLCHAIN_FILE=${WORK}/toolchain.cmake" ${ARGN})
+  set(result "${result}" PARENT_SCOPE)
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect_error what text)
+  string(FIND "${output}" "${text}" at)
+  if(result EQUAL 0 OR at EQUAL -1)
+    fail("${what}: expected an error\n${text}\nbut it said\n${output}")
+  endif()
+endfunction()
+
+file(WRITE "${WORK}/source/main.cc" "#include \"twice.h\"
+
+int main() {
+  const float a[] = {1, 2, 3, 4};
+  float out[4];
+  morello::twice(a, out);
+  return out[0] == 2 && out[3] == 8 ? 0 : 1;
+}
+")
+
+project_with("" "MACHINE x86-64-v3" "-DMORELLO_EXECUTABLE=${MORELLO}")
+expect_match("MORELLO_EXECUTABLE" "Morello: the generator is ${MORELLO} \\(MORELLO_EXECUTABLE\\)")
+build("${WORK}/build")
+must("${WORK}/build/app")
+
+project_with("" "" "-DMORELLO_EXECUTABLE=${MORELLO}")
+expect_error("native" "
+   morello_add_kernel(twice): MACHINE native is the machine that builds, but this is a cross build
+   Name the machine that will run the kernels:
+     MACHINE <name>|<file.toml>
+   In ${WORK}/source/CMakeLists.txt
+")
+
+set(ways "
+   Either build one
+     cmake -S <morello> -B host && cmake --build host --target morello
+   and configure with
+     -DMORELLO_EXECUTABLE=$PWD/host/generator/cli/morello
+   or install one and say
+     find_package(Morello REQUIRED)
+   or check in the header: add  VENDOR_DIR <dir>  and, where there is a generator, build
+     twice.update
+   In ${WORK}/source/CMakeLists.txt
+")
+project_with("" "MACHINE x86-64-v3")
+expect_error("none" "
+   morello_add_kernel(twice): no Morello generator that runs on this host${ways}")
+
+set(foreign "add_executable(Morello::morello IMPORTED)
+set_target_properties(Morello::morello PROPERTIES IMPORTED_LOCATION \"${WORK}/foreign\")")
+project_with("${foreign}" "MACHINE x86-64-v3")
+expect_error("foreign" "
+   morello_add_kernel(twice): no Morello generator that runs on this host
+   The package's ${WORK}/foreign does not run here as a generator (--version: Permission denied)${ways}")
+
+project_with("add_executable(tool tool.cc)\nadd_executable(Morello::morello ALIAS tool)"
+             "MACHINE x86-64-v3")
+expect_error("built for the target" "no Morello generator that runs on this host${ways}")

@@ -1,5 +1,5 @@
-# The installed package: the generator, the runtime headers, the machine files and the module. Every
-# path in it is relative to the package itself, so that the prefix may be moved.
+# The installed package: the generator and its manual page, the runtime headers, the machine files
+# and the module. Every path in it is relative to the package itself, so that the prefix may be moved.
 include(CMakePackageConfigHelpers)
 
 set(Morello_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/Morello"
@@ -26,6 +26,29 @@ install(FILES
   "${PROJECT_BINARY_DIR}/package/MorelloConfigVersion.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MorelloGenerate.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MorelloCheck.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloGenerator.cmake"
   DESTINATION "${Morello_INSTALL_CMAKEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/generator/target/machines"
         DESTINATION "${MORELLO_INSTALL_DATADIR}" FILES_MATCHING PATTERN "*.toml")
+
+# The manual page is made when the build is configured: a build without changes has nothing to do.
+set(morello_page "${PROJECT_SOURCE_DIR}/docs/cli.md")
+set(morello_man "${PROJECT_BINARY_DIR}/package/morello.1")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${morello_page}")
+execute_process(COMMAND_ERROR_IS_FATAL ANY
+  COMMAND "${CMAKE_COMMAND}" "-DPAGE=${morello_page}" "-DOUTPUT=${morello_man}"
+          -DVERSION=${PROJECT_VERSION} -P "${CMAKE_CURRENT_LIST_DIR}/man.cmake")
+install(FILES "${morello_man}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+
+# cpack -G DEB: one package, whose dependencies are those of the program.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_PACKAGE_NAME morello)
+  set(CPACK_PACKAGE_CONTACT "The authors of Morello <morello@localhost>")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cmake (>= 3.25), g++ | clang")
+  include(CPack)
+endif()

@@ -1,24 +1,19 @@
-# The installed package: what is in it, that it may be moved, that a consumer and the example build
+# T18: the installed package: what is in it, that it may be moved, that a consumer and the example build
 # with nothing else, and what it says when it cannot be used.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/installed.cmake")
 
 set(prefix "${WORK}/moved")
 must("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
 file(RENAME "${WORK}/first" "${prefix}")
 
-# Every installed file, but for the one that is named after the build type.
-file(GLOB_RECURSE files RELATIVE "${prefix}" "${prefix}/*")
-list(FILTER files EXCLUDE REGEX "MorelloTargets-[a-z]+\\.cmake$")
-list(SORT files)
-file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/installed.txt" expected)
-file(GLOB machines RELATIVE "${SOURCE}/generator/target" "${SOURCE}/generator/target/machines/*.toml")
-list(TRANSFORM machines PREPEND "share/morello/")
-list(APPEND expected ${machines})
-list(SORT expected)
-if(NOT files STREQUAL expected)
-  list(JOIN files "\n" files)
-  list(JOIN expected "\n" expected)
-  fail("installed\n${files}\nexpected\n${expected}")
+expect_installed("${prefix}")
+
+# The manual page is well-formed, where there is a program to say so.
+find_program(GROFF groff)
+if(GROFF)
+  must("${GROFF}" -man -Tascii -ww -z "${prefix}/share/man/man1/morello.1")
+  expect_count("the manual page" "warning|error" 0)
 endif()
 
 # Nothing in it names the trees it came from.

@@ -1,4 +1,4 @@
-# A library that installs its kernels: its users need no Morello, and nothing installed names it but
+# T18: a library that installs its kernels: its users need no Morello, and nothing installed names it but
 # the comments and the namespace of the header itself.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 

@@ -1,0 +1,5 @@
+#include "tbb_pool.h"
+
+#include "adapter.h"
+
+int main() { return adapter::test(tbb_pool()); }

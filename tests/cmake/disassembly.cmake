@@ -1,0 +1,25 @@
+# Shared by the tests that look into machine code. Given: OBJDUMP.
+
+# No function of the file uses a register or an encoding of AVX, but for those whose name says so;
+# and those do, or the file would prove nothing.
+function(expect_vectors_apart file)
+  must("${OBJDUMP}" -d --no-show-raw-insn "${file}")
+  string(REGEX REPLACE "[][;]" " " output "${output}")
+  string(REGEX MATCHALL "\n[0-9a-f]+ <[^>\n]+>:(\n[^\n]+)*" functions "${output}")
+  set(with 0)
+  set(without 0)
+  foreach(function IN LISTS functions)
+    string(REGEX MATCH "<([^>]+)>" name "${function}")
+    if(NOT function MATCHES "%[yz]mm|%k[0-7]|\tv[a-z0-9]+ ")
+      math(EXPR without "${without} + 1")
+    elseif(name MATCHES "avx2|avx512")
+      math(EXPR with "${with} + 1")
+    else()
+      fail("${file}: ${name} uses AVX:\n${function}")
+    endif()
+  endforeach()
+  if(with LESS 8 OR without LESS 8)
+    fail("${file}: only ${with} functions with AVX and ${without} without were seen")
+  endif()
+  message(STATUS "${file}: ${with} functions with AVX, ${without} without")
+endfunction()

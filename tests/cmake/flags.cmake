@@ -4,6 +4,12 @@
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
 file(WRITE "${WORK}/extra.cmake" [[
+# Clang 19 takes the features that it gives to -march=native itself on a CPU with AVX10 for a
+# contradiction, in every function with a target attribute, those of its own headers too.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19)
+  list(APPEND warnings -Wno-invalid-feature-combination)
+endif()
+
 set(others "" "-fno-exceptions -fno-rtti" -ffp-contract=off -ffp-contract=fast -ffast-math
     "-fsanitize=undefined -fno-sanitize-recover=all" -fPIE)
 list(LENGTH others count)

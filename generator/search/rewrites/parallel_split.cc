@@ -37,7 +37,10 @@ static void propose(const Space& space, const Spec& spec, int d, i64 tile, int l
 }
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
-  if (spec.threads <= 1 || in_region(space.problem(), spec) || !space.accumulates(spec)) return;
+  // Where the output has a value already (an adding piece of a size known at run time only), no
+  // share begins with it.
+  if (spec.threads <= 1 || spec.accumulate) return;
+  if (in_region(space.problem(), spec) || !space.accumulates(spec)) return;
   for (int d = 0; d < space.dims(); ++d) {
     if (!space.computation().dims[d].reduction) continue;
     for (const Share& share : space.shares(spec)) {

@@ -9,16 +9,13 @@ namespace morello {
 static constexpr i64 kBlock = 2048;
 static constexpr i64 kAtOnce = 16;
 
-// Integers wrap around, as in the leaves.
-static std::string add(Dtype type, const std::string& to, const std::string& from) {
-  if (is_float(type)) return fmt::format("{0} += {1};", to, from);
-  return fmt::format(
-      "{0} = static_cast<std::int32_t>(static_cast<std::uint32_t>({0}) + "
-      "static_cast<std::uint32_t>({1}));",
-      to, from);
-}
-
-std::string combine_function(Functions& functions, Dtype type, const Shares& shares) {
+std::string combine_function(Functions& functions, const Function& join, const Shares& shares) {
+  const Dtype type = join.type;
+  const auto joined = [&](std::string_view i) {
+    const std::string to = fmt::format("to[{}]", i);
+    return expand(join.code, {{"c", to}, {"a", to}, {"b", fmt::format("from[{}]", i)}});
+  };
+  for (std::string_view helper : join.helpers) functions.need(helper);
   Writer w(1);
   w.open("for (std::ptrdiff_t done = 0; done < count; done += {})", kBlock);
   w.line("const std::ptrdiff_t n = count - done < {0} ? count - done : {0};", kBlock);
@@ -28,9 +25,9 @@ std::string combine_function(Functions& functions, Dtype type, const Shares& sha
   w.line("const {}* from = copies + copy * {} + done;", c_type(type),
          shares.copy_bytes / bytes(type));
   w.open("for (std::ptrdiff_t i = 0; i < whole; i += {})", kAtOnce);
-  w.line("for (std::ptrdiff_t j = i; j < i + {}; ++j) {}", kAtOnce, add(type, "to[j]", "from[j]"));
+  w.line("for (std::ptrdiff_t j = i; j < i + {}; ++j) {}", kAtOnce, joined("j"));
   w.close();
-  w.line("for (std::ptrdiff_t i = whole; i < n; ++i) {}", add(type, "to[i]", "from[i]"));
+  w.line("for (std::ptrdiff_t i = whole; i < n; ++i) {}", joined("i"));
   w.close();
   w.close();
   const std::string params = fmt::format(

@@ -1,20 +1,27 @@
 #include "codegen/expression.h"
 
+#include <cmath>
+
 namespace morello {
 
 static std::string_view type_of(const Isa& isa, Dtype t, int lanes) {
   return lanes == 1 ? c_type(t) : isa.register_type(t);
 }
 
-// The shortest digits that give the same f32, or the integer.
-static std::string literal(Dtype type, double x) {
+std::string literal(Dtype type, double x) {
   if (!is_float(type)) {
     const auto i = static_cast<i64>(x);
     return i == INT32_MIN ? "(-2147483647 - 1)" : fmt::format("{}", i);
   }
+  if (std::isinf(x)) return x < 0 ? "-__builtin_inff()" : "__builtin_inff()";
   std::string text = fmt::format("{}", static_cast<float>(x));
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + "f";
+}
+
+std::string splat(const Isa& isa, Dtype type, int lanes, double x) {
+  const std::string number = literal(type, x);
+  return lanes == 1 ? number : expand(isa.splat(type), {{"x", number}});
 }
 
 std::string write_expression(Writer& w, Names& names, Functions& functions, const Isa& isa,
@@ -30,9 +37,8 @@ std::string write_expression(Writer& w, Names& names, Functions& functions, cons
       reg[i] = registers.value;
     } else if (t.fn == Fn::kConstant) {
       reg[i] = names.fresh("k");
-      const std::string number = literal(t.type, t.constant);
       w.line("const {} {} = {};", type_of(isa, t.type, lanes), reg[i],
-             lanes == 1 ? number : expand(isa.splat(t.type), {{"x", number}}));
+             splat(isa, t.type, lanes, t.constant));
     } else {
       const Function* f = isa.function(t.fn, t.type, lanes);
       MORELLO_CHECK(f, "{} has no {} of {} lanes", isa.name, fn_def(t.fn)->name, lanes);

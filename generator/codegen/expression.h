@@ -8,6 +8,11 @@
 
 namespace morello {
 
+// The shortest digits that give the same f32, or the integer.
+std::string literal(Dtype type, double x);
+// A number in every one of `lanes`.
+std::string splat(const Isa& isa, Dtype type, int lanes, double x);
+
 // Registers that terms refer to.
 struct TermRegisters {
   std::span<const std::string> inputs;

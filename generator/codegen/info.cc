@@ -66,8 +66,7 @@ static void shape_line(Writer& w, const Param& p) {
 static void work_lines(Writer& w, const Computation& c) {
   std::uint64_t points = 1, moved = 0;
   for (const Dim& d : c.dims) points *= static_cast<std::uint64_t>(d.extent);
-  const auto each =
-      static_cast<std::uint64_t>(count_functions(c.body) + (c.combine == Combine::kSum ? 1 : 0));
+  const auto each = static_cast<std::uint64_t>(count_functions(c.body) + (c.reduces() ? 1 : 0));
   const auto elements = [](const Operand& o) {
     std::uint64_t n = 1;
     for (i64 extent : o.shape) n *= static_cast<std::uint64_t>(extent);

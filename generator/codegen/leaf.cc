@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include "codegen/access.h"
+#include "codegen/expression.h"
 #include "codegen/leaf_writer.h"
 
 namespace morello {
@@ -71,7 +72,7 @@ std::string LeafWriter::params() const {
   for (int o = 0; o < out_; ++o)
     out += fmt::format("{} {}, ", const_pointer(job_.refs[o].dtype), stem(o));
   out += fmt::format("{} {}", mutable_pointer(job_.refs[out_].dtype), stem(out_));
-  const bool sums = c_.combine == Combine::kSum && job_.refs[out_].packed;
+  const bool sums = c_.reduces() && job_.refs[out_].packed;
   const int tensors = sums ? out_ + 1 : c_.tensors();
   for (int t = out_ + 1; t < tensors; ++t)
     out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
@@ -155,8 +156,7 @@ bool LeafWriter::kept(int o) const {
 // vpmaddwd with 12 x 8 gave 89, kept 141 (Granite Rapids; 256^3; Clang 14: 694 and 694, 119 and
 // 130). Rows of floats add where the sum is by themselves.
 bool LeafWriter::pinned() const {
-  return c_.combine == Combine::kSum && k_.lanes > 1 && !is_float(k_.output) &&
-         !f_.isa->keep.empty();
+  return c_.reduces() && k_.lanes > 1 && !is_float(k_.output) && !f_.isa->keep.empty();
 }
 
 void LeafWriter::load(int o, const Load& load, const Slot& slot) {
@@ -323,23 +323,40 @@ void LeafWriter::slot(const Slot& s) {
         const i64 from = instance[d] - l.instance[d];
         if (touches(streamed, d) && (from < 0 || from >= width)) return;
       }
-      apply(instance, s.set);
+      apply(instance, s);
     });
   }
   w_.close();
 }
 
-void LeafWriter::apply(const Extents& instance, i64 set) {
-  std::vector<std::pair<std::string_view, std::string>> values = {{"c", reg(out_, instance, set)},
-                                                                  {"a", reg(0, instance)}};
+void LeafWriter::apply(const Extents& instance, const Slot& s) {
+  const std::string sum = reg(out_, instance, s.set);
+  std::vector<std::pair<std::string_view, std::string>> values = {
+      {"c", sum}, {"a", counted(reg(0, instance), instance, s)}};
   if (out_ == 2) values.emplace_back("b", reg(1, instance));
   w_.code(expand(k_.code, values));
-  if (pinned()) w_.code(expand(f_.isa->keep, {{"r", reg(out_, instance, set)}}));
+  if (pinned()) w_.code(expand(f_.isa->keep, {{"r", sum}}));
+}
+
+// A register of what is combined, where its lanes run along the reduction: behind the end of that
+// they hold what was made of zeros, and are to hold what changes nothing.
+std::string LeafWriter::counted(const std::string& value, const Extents& instance, const Slot& s) {
+  const double nothing = neutral(c_.combine, k_.output);
+  if (!k_.lanes_reduce || s.valid == slot_ || nothing == 0) return value;
+  unsigned lanes = 0;
+  for (i64 l = 0; l < k_.lanes; ++l)
+    if (l * regs_ + instance[f_.lane] < s.valid) lanes |= 1u << l;
+  const std::string name = names_.fresh("x");
+  w_.line("const {} {} = {};", reg_type(k_.output), name,
+          expand(f_.isa->blend(k_.output), {{"m", fmt::format("{:#x}", lanes)},
+                                            {"a", value},
+                                            {"b", splat(*f_.isa, k_.output, k_.lanes, nothing)}}));
+  return name;
 }
 
 std::string LeafWriter::body() {
   ask_for_output();
-  if (c_.combine == Combine::kNone) {
+  if (!c_.reduces()) {
     elementwise();
     return w_.text();
   }

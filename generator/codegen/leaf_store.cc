@@ -16,7 +16,8 @@ void LeafWriter::accumulators() {
       if (job_.accumulate && !k_.lanes_reduce)
         accumulator_from_memory(instance);
       else
-        w_.code(expand(k_.zero, {{"c", name}}));
+        w_.line("{} = {};", name,
+                splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output)));
     }
   });
 }
@@ -67,12 +68,17 @@ void LeafWriter::elementwise() {
   });
 }
 
+void LeafWriter::join(const std::string& to, const std::string& from, int lanes) {
+  const Function& f = *f_.isa->function(joined_by(c_.combine), k_.output, lanes);
+  for (std::string_view helper : f.helpers) functions_.need(helper);
+  w_.code(expand(f.code, {{"c", to}, {"a", to}, {"b", from}}));
+}
+
 void LeafWriter::join_sets() {
   each(output_instances(), [&](const Extents& instance) {
     for (i64 step = 1; step < sets_; step *= 2)
       for (i64 s = 0; s + step < sets_; s += 2 * step)
-        w_.code(expand(k_.combine,
-                       {{"c", reg(out_, instance, s)}, {"a", reg(out_, instance, s + step)}}));
+        join(reg(out_, instance, s), reg(out_, instance, s + step), k_.lanes);
   });
 }
 
@@ -158,6 +164,7 @@ std::string LeafWriter::expression(const Expression& e, const Extents& instance,
 
 // The lanes of one accumulator summed, added to the old value if there is one.
 void LeafWriter::store_scalar(const Extents& instance) {
+  for (std::string_view helper : k_.helpers) functions_.need(helper);
   const std::string sum = names_.fresh("s");
   const std::string p = at(pointer(out_), output_offsets(instance)[0]);
   const std::string_view type = c_type(k_.output);
@@ -167,8 +174,7 @@ void LeafWriter::store_scalar(const Extents& instance) {
     const std::string old = names_.fresh("s");
     w_.line("{} {};", type, old);
     w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
-    const Function& add = *f_.isa->function(Fn::kAdd, k_.output, 1);
-    w_.code(expand(add.code, {{"c", sum}, {"a", sum}, {"b", old}}));
+    join(sum, old, 1);
   }
   const std::string value = finishes_ ? expression(c_.finish, instance, sum) : sum;
   w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));

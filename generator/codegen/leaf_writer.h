@@ -62,10 +62,12 @@ class LeafWriter {
   void reductions(size_t next);
   void inner_loop();
   void slot(const Slot& s);
-  void apply(const Extents& instance, i64 set);
+  void apply(const Extents& instance, const Slot& s);
+  std::string counted(const std::string& value, const Extents& instance, const Slot& s);
   void prefetch(int o, const Load& l);
   i64 slots_per_iteration() const;
   void elementwise();
+  void join(const std::string& to, const std::string& from, int lanes);
   void join_sets();
   void ask_for_output();
   void store_all();

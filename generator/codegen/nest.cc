@@ -52,7 +52,7 @@ class NestWriter {
   std::string stem(int t) const { return c_.tensor(t).name; }
   // What code for this Spec reads or writes: a copy with sums is finished outside of it.
   int tensors(const Spec& spec) const {
-    const bool sums = c_.combine == Combine::kSum && spec.place[c_.inputs()].packed;
+    const bool sums = c_.reduces() && spec.place[c_.inputs()].packed;
     return sums ? static_cast<int>(c_.operands.size()) : c_.tensors();
   }
 
@@ -133,7 +133,8 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Re
 void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& refs, i64) {
   const Ref& out = refs[c_.inputs()];
   if (n.kind == Call::Kind::kFill) {
-    const std::string name = fill_function(shared_.library.functions, out, spec.extent);
+    const std::string name =
+        fill_function(shared_.library.functions, out, spec.extent, neutral(c_.combine, c_.compute));
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
   const LeafJob job{spec.extent, spec.accumulate, refs, n};
@@ -173,7 +174,8 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   region(body, task_count(p_, spec, impl), values);
   if (!copies) return;
   const Shares shares = shares_of(p_, spec, n);
-  const std::string add = combine_function(shared_.library.functions, out.dtype, shares);
+  const Function& join = *p_.family.isa->function(joined_by(c_.combine), out.dtype, 1);
+  const std::string add = combine_function(shared_.library.functions, join, shares);
   if (shares.tasks == 1)
     return w.line("{}({}, {}, {});", add, out.pointer, first_copy, shares.elements);
   const std::string name = fmt::format("chunk_{}", shared_.library.chunk_count++);

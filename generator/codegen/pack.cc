@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <span>
 
+#include "codegen/expression.h"
 #include "impl/transpose_fit.h"
 
 namespace morello {
@@ -121,7 +122,7 @@ std::string open_loop(Writer& w, Names& names, i64 count) {
   return i;
 }
 
-void zero(Writer& w, const Box& box, Dtype t) {
+void fill(Writer& w, const Box& box, Dtype t, double value) {
   Names names;
   std::span<const BoxDigit> digits = box.digits;
   const bool dense = !digits.empty() && digits.back().packed == 1;
@@ -130,9 +131,13 @@ void zero(Writer& w, const Box& box, Dtype t) {
   std::string pointer = at("dst", box.packed);
   for (const BoxDigit& d : digits) {
     const std::string i = open_loop(w, names, d.count);
-    pointer = stepped(w, names, mutable_pointer(t), "zero", pointer, i, d.packed);
+    pointer = stepped(w, names, mutable_pointer(t), "to", pointer, i, d.packed);
   }
-  w.line("__builtin_memset({}, 0, {});", pointer, run * bytes(t));
+  if (value == 0)
+    w.line("__builtin_memset({}, 0, {});", pointer, run * bytes(t));
+  else
+    w.line("for (std::ptrdiff_t j = 0; j < {}; ++j) *({} + j) = {};", run, pointer,
+           literal(t, value));
   for (size_t i = 0; i < digits.size(); ++i) w.close();
 }
 
@@ -141,7 +146,7 @@ std::string PackWriter::body() {
   for (const Box& box : element_boxes(job_.packed, job_.other, job_.extent))
     elements(box.digits, {at(in ? "dst" : "src", box.packed), at(in ? "src" : "dst", box.other)});
   if (in)
-    for (const Box& box : padding_boxes(job_.packed, job_.extent)) zero(w_, box, to());
+    for (const Box& box : padding_boxes(job_.packed, job_.extent)) fill(w_, box, to(), 0);
   return w_.text();
 }
 
@@ -327,9 +332,10 @@ std::string pack_function(Functions& functions, const Isa& isa, const PackJob& j
   return functions.add(job.into_packed ? "pack" : "unpack", params, PackWriter(isa, job).body());
 }
 
-std::string fill_function(Functions& functions, const Ref& out, const Extents& extent) {
+std::string fill_function(Functions& functions, const Ref& out, const Extents& extent,
+                          double value) {
   Writer w(1);
-  zero(w, whole_box(out.map, extent), out.dtype);
+  fill(w, whole_box(out.map, extent), out.dtype, value);
   return functions.add("fill", mutable_pointer(out.dtype) + " dst" + stride_params(out.map),
                        w.text());
 }

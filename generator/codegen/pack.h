@@ -1,4 +1,4 @@
-// Functions that move whole tiles: packing, unpacking, filling with zeros.
+// Functions that move whole tiles: packing, unpacking, filling with a number.
 #pragma once
 
 #include "codegen/operand.h"
@@ -19,8 +19,9 @@ struct PackJob {
 // Name of a function (const Source* src, Destination* dst[, strides of `other`]).
 std::string pack_function(Functions& functions, const Isa& isa, const PackJob& job);
 
-// Name of a function (T* dst[, strides of the place]) that sets the tile, padding included, to
-// zero.
-std::string fill_function(Functions& functions, const Ref& out, const Extents& extent);
+// Name of a function (T* dst[, strides of the place]) that sets the tile, padding included, to a
+// number.
+std::string fill_function(Functions& functions, const Ref& out, const Extents& extent,
+                          double value);
 
 }  // namespace morello

@@ -98,7 +98,7 @@ void Builder::with_lane(int dim) {
   f.store = last.store;
   f.reload = last.load;
   f.extras = last.extras;
-  if (!f.store || (c.combine == Combine::kSum && !f.reload)) return;
+  if (!f.store || (c.reduces() && !f.reload)) return;
   choose_loads(0);
 }
 
@@ -153,7 +153,7 @@ int row_temps(const Family& f) {
 int count_registers(const Family& f, const Computation& c, const Tile& t) {
   const int regs = load_regs(f, c);
   const int temps = row_temps(f);
-  if (c.combine == Combine::kNone) return regs * (1 + c.inputs()) + temps;
+  if (!c.reduces()) return regs * (1 + c.inputs()) + temps;
   i64 live = t.rows * t.columns * t.unroll + temps;
   if (c.inputs() == 1) return static_cast<int>(live + regs);
   i64 instances[2];
@@ -397,7 +397,7 @@ std::string Family::str(const Computation& c) const {
 // Whether scalar code has nothing on a family: without a reduction compilers make vectors of it by
 // themselves (GCC 12 and Clang 14 at -O2: the same time), and no operand need be copied for it.
 static bool replaces_scalar(const Family& f, const Computation& c) {
-  if (f.lane < 0 || c.combine != Combine::kNone) return false;
+  if (f.lane < 0 || c.reduces()) return false;
   if (c.dims[f.lane].extent < f.kernel->lanes) return false;
   for (int o = 0; o < c.inputs(); ++o)
     if (!loads_given(f, c, o)) return false;

@@ -47,8 +47,7 @@ Finishing finishing(const Isa& isa, const Computation& c, int lanes, int lane) {
     if (!a) return f;
     f.extras.push_back(a);
   }
-  if (computes(isa, c.finish, lanes) &&
-      (c.combine != Combine::kNone || computes(isa, c.body, lanes)))
+  if (computes(isa, c.finish, lanes) && (c.reduces() || computes(isa, c.body, lanes)))
     f.store = store_row(isa, lanes, c.output().dtype, c.result());
   return f;
 }

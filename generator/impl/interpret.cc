@@ -89,6 +89,8 @@ class Interpreter {
   }
   void leaf(const Spec& spec, const Views& views);
   double term(const Expression& e, const Extents& index, const Views& views, double value = 0);
+  // Integers wrap when all are joined.
+  double join(double a, double b) const { return fn_def(joined_by(c_.combine))->real(a, b); }
   double finished(double sum, const Extents& index, const Views& views);
 
   int touched(int tensor) const {
@@ -142,8 +144,9 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Loop& n, const V
 
 void Interpreter::add_copies(const Spec& spec, const View& out, const std::vector<Buffer>& copies) {
   for (const Buffer& copy : copies)
-    for_each(spec.extent, kAllDims & ~reductions_, {},
-             [&](const Extents& x) { out.write(x, out.read(x) + copy.read(out.map.offset(x))); });
+    for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) {
+      out.write(x, join(out.read(x), copy.read(out.map.offset(x))));
+    });
 }
 
 void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const Views& views) {
@@ -174,16 +177,20 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Block&, const Vi
 void Interpreter::run(const Spec& spec, const Impl&, const Call& n, const Views& views) {
   if (n.kind == Call::Kind::kLeaf) return leaf(spec, views);
   const View& out = views[c_.inputs()];
-  for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) { out.write(x, 0.0); });
+  const double nothing = neutral(c_.combine, c_.compute);
+  for_each(spec.extent, kAllDims & ~reductions_, {},
+           [&](const Extents& x) { out.write(x, nothing); });
 }
 
 void Interpreter::leaf(const Spec& spec, const Views& views) {
   const View& out = views[c_.inputs()];
   const bool sums = spec.place[c_.inputs()].packed;  // a copy holds sums
   for_each(spec.extent, kAllDims & ~reductions_, {}, [&](const Extents& x) {
-    double sum = spec.accumulate ? out.read(x) : 0.0;
-    for_each(spec.extent, reductions_, x,
-             [&](const Extents& point) { sum += term(c_.body, point, views); });
+    double sum = spec.accumulate ? out.read(x) : neutral(c_.combine, c_.compute);
+    for_each(spec.extent, reductions_, x, [&](const Extents& point) {
+      const double value = term(c_.body, point, views);
+      sum = c_.reduces() ? join(sum, value) : value;
+    });
     out.write(x, sums ? sum : finished(sum, x, views));
   });
 }
@@ -226,7 +233,8 @@ std::vector<double> Interpreter::program(const Impl& impl,
   for (int t = 0; t < c_.tensors(); ++t) {
     views[t].buffer = &buffers[t];
     if (t == out && root.accumulate)
-      for_each(root.extent, touched(t), {}, [&](const Extents& x) { views[t].write(x, 0.0); });
+      for_each(root.extent, touched(t), {},
+               [&](const Extents& x) { views[t].write(x, neutral(c_.combine, c_.compute)); });
     if (t == out) continue;
     const std::vector<double>& given = inputs[t < out ? t : t - 1];
     for_each(root.extent, touched(t), {},

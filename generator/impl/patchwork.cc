@@ -131,7 +131,8 @@ std::vector<double> interpret(const Patchwork& work, const Computation& c,
     }
     const std::vector<double> result = interpret(piece.problem, *piece.impl, given);
     each_element(c.output(), part.output(), at, [&](size_t i, size_t there) {
-      out.at(there) = adds ? out[there] + result[i] : result[i];
+      double& to = out.at(there);
+      to = adds ? apply(*fn_def(joined_by(c.combine)), c.compute, to, result[i]) : result[i];
     });
   });
   return out;

@@ -20,7 +20,7 @@ struct Place {
 struct Spec {
   Extents extent{};
   std::array<Place, kMaxOperands> place{};
-  bool accumulate = false;  // out += ... instead of out = ...; only for Combine::kSum
+  bool accumulate = false;  // out += ... instead of out = ...; only of a reduction
   int threads = 1;          // > 1: may still be divided among this many threads
   bool operator==(const Spec&) const = default;
 };

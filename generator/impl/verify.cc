@@ -74,7 +74,7 @@ i64 largest_block(const AddressMap& map, int dim) {
 
 std::string Verifier::spec_problem(const Spec& spec) const {
   if (!spec.accumulate) return "";
-  if (c_.combine != Combine::kSum) return "only a sum accumulates";
+  if (!c_.reduces()) return "only a sum accumulates";
   return sums_problem(spec);
 }
 
@@ -117,7 +117,6 @@ std::string Verifier::parallel_problem(const Spec& spec, const Loop& n) const {
 std::string Verifier::shares_problem(const Spec& spec, const Loop& n) const {
   const std::string& dim = c_.dims[n.dim].name;
   const int out = c_.inputs();
-  if (c_.combine != Combine::kSum) return "only sums are added up";
   if (spec.accumulate) return "the output has a value already, and no share begins with it";
   if (in_region(p_, spec))
     return fmt::format("the shares of {} are added when the region is over: its loop is the first",
@@ -181,7 +180,7 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
 
 std::string Verifier::problem(const Spec& spec, const Block& n) const {
   if (spec.accumulate) return "the output has a value already: nothing to fill";
-  if (c_.combine != Combine::kSum) return "only a sum can be added to a filled output";
+  if (!c_.reduces()) return "only a sum can be added to a filled output";
   if (n.parts.size() != 2 || !n.parts[0] || !n.parts[1] || !is_fill(*n.parts[0]) ||
       is_fill(*n.parts[1]))
     return "the parts are `fill` and what adds to it";

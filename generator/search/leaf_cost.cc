@@ -104,7 +104,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
     }
     w.add(a.uops, ceil_div(instances * steps, a.regs));
   }
-  if (c.combine == Combine::kSum) {
+  if (c.reduces()) {
     i64 sets = 1;
     if (k.lanes_reduce) {
       int regs = 1;
@@ -175,7 +175,7 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
-  const bool beside = c.combine == Combine::kNone || !s.place[c.inputs()].packed;
+  const bool beside = !c.reduces() || !s.place[c.inputs()].packed;
   Cost traffic = beside ? extras(s.extent) : Cost(), hidden, stalled;
   for (int o = 0; o < operands(); ++o) {
     const bool output = o == c.inputs();

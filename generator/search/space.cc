@@ -100,8 +100,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
 bool Space::packing_pays(int o) const {
   if (family().packed[o].digits.empty()) return false;
   if (o < computation().inputs()) return true;
-  const bool accumulates =
-      computation().combine == Combine::kSum && computation().gathers_in_output();
+  const bool accumulates = computation().reduces() && computation().gathers_in_output();
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
 }
 
@@ -109,7 +108,7 @@ void Space::describe_extras() {
   const Computation& c = computation();
   const Isa& isa = *family().isa;
   const Finishing leaf = finishing(family(), c);
-  if (c.combine == Combine::kNone) mapped_ = work_of(isa, c.body, leaf);
+  if (!c.reduces()) mapped_ = work_of(isa, c.body, leaf);
   if (!c.finish.empty()) {
     const Finishing back = write_back(family(), c);
     finished_ = work_of(isa, c.finish, leaf);
@@ -243,7 +242,7 @@ i64 Space::share_tile(int dim, i64 n) const {
 
 bool Space::divides_reduction(int dim, i64 n) const {
   const Computation& c = computation();
-  if (!c.dims[dim].reduction || c.combine != Combine::kSum) return false;
+  if (!c.dims[dim].reduction) return false;
   if (share_tile(dim, n) >= c.dims[dim].extent) return false;
   if (problem_.root_address(c.inputs()).run_time()) return false;  // nor has a copy a size
   i64 inputs = 0;
@@ -279,7 +278,7 @@ bool Space::leaf_covers(const Spec& s) const {
 
 bool Space::accumulates(const Spec& s) const {
   const Computation& c = computation();
-  if (c.combine != Combine::kSum) return false;
+  if (!c.reduces()) return false;
   return s.place[c.inputs()].packed || c.gathers_in_output();
 }
 

@@ -272,7 +272,7 @@ bool Checker::sums(const TensorSyntax& given) {
 // buffer cannot be in the form of two operands.
 bool Checker::packing() {
   const Computation& c = spec_.computation;
-  const bool pays = c.combine != Combine::kNone && c.inputs() >= 2;
+  const bool pays = c.reduces() && c.inputs() >= 2;
   for (size_t i = 0; i < spec_.params.size(); ++i) {
     if (!spec_.params[i].packed) continue;
     const std::vector<int>& used = spec_.arguments;

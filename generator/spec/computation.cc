@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "spec/sizes.h"
 
 namespace morello {
+
+static const FnDef& join(Combine c) { return *fn_def(joined_by(c)); }
+
+Fn joined_by(Combine c) {
+  MORELLO_CHECK(c != Combine::kNone, "nothing is combined");
+  return c == Combine::kSum ? Fn::kAdd : c == Combine::kMax ? Fn::kMax : Fn::kMin;
+}
+
+double neutral(Combine c, Dtype t) {
+  if (c == Combine::kSum) return 0;
+  const double most = is_float(t) ? std::numeric_limits<double>::infinity() : INT32_MAX;
+  const double least = is_float(t) ? -most : INT32_MIN;
+  return c == Combine::kMax ? least : most;
+}
 
 const Operand& Computation::tensor(int t) const {
   const int n = static_cast<int>(operands.size());
@@ -117,7 +132,9 @@ std::string str(const Computation& c) {
     extents += fmt::format(" {}={}{}{}", d.name, d.size, d.size.empty() ? "" : "~", d.extent);
   }
   std::string out = "(" + inputs + ") -> " + str(c.output(), c) + ": " + str(c.body);
-  if (c.combine == Combine::kSum) out += ", sum over" + reduced;
+  if (c.reduces())
+    out += fmt::format(", {} over{}", c.combine == Combine::kSum ? "sum" : join(c.combine).name,
+                       reduced);
   if (!c.finish.empty()) out += ", then " + str(c.finish);
   return out + ";" + extents;
 }
@@ -140,24 +157,6 @@ i64 elements(const Operand& o) {
   for (const i64 extent : o.shape) n *= extent;
   return n;
 }
-
-// Sums of integers are exact modulo 2^64, so that wrapping to 32 bits at the end is exact however
-// long the sum was.
-struct Accumulator {
-  bool real = true;
-  double sum = 0;
-  std::uint64_t whole = 0;
-
-  void add(double x) {
-    if (real)
-      sum += x;
-    else
-      whole += static_cast<std::uint64_t>(static_cast<i64>(x));
-  }
-  double value() const {
-    return real ? sum : static_cast<std::int32_t>(static_cast<std::uint32_t>(whole));
-  }
-};
 
 // Calls visit(where each tensor's element lies) for every point, the last dim fastest.
 void each_point(const Computation& c, auto visit) {
@@ -195,15 +194,14 @@ std::vector<double> evaluate(const Computation& c, const std::vector<std::vector
     for (size_t i = 0; i < out; ++i) in[i] = inputs[i][at[i]];
     for (size_t i = 0; i < extras; ++i) extra[i] = inputs[out + i][at[out + 1 + i]];
   };
-  // No sum begins with 0 where there is none: -0 stays what it is.
-  const double begin = c.combine == Combine::kNone ? -0.0 : 0.0;
-  std::vector<Accumulator> sums(elements(c.output()), {.real = is_float(c.compute), .sum = begin});
+  std::vector<double> result(elements(c.output()));
+  if (c.reduces()) std::fill(result.begin(), result.end(), neutral(c.combine, c.compute));
   each_point(c, [&](const std::vector<i64>& at) {
     read(at);
-    sums[at[out]].add(evaluate(c.body, in, extra));
+    const double value = evaluate(c.body, in, extra);
+    double& to = result[at[out]];
+    to = c.reduces() ? apply(join(c.combine), c.compute, to, value) : value;
   });
-  std::vector<double> result(sums.size());
-  for (size_t i = 0; i < sums.size(); ++i) result[i] = sums[i].value();
   if (!c.finish.empty()) {  // once for every element: the points of the first index of each sum
     std::vector<char> done(result.size());
     each_point(c, [&](const std::vector<i64>& at) {

@@ -72,7 +72,14 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-enum class Combine { kNone, kSum };
+// How the values of a reduction become one: in any order and in any groups, because joining them is
+// associative and commutative. Integers are exact either way; sums of floats round.
+enum class Combine { kNone, kSum, kMax, kMin };
+
+// What joins two.
+Fn joined_by(Combine c);
+// What changes nothing that it is joined with.
+double neutral(Combine c, Dtype t);
 
 struct Computation {
   std::vector<Dim> dims;
@@ -87,6 +94,8 @@ struct Computation {
   // reduction the body has the extras.)
   Expression finish = {};
 
+  // Without one, every point of the dims is an element of the output.
+  bool reduces() const { return combine != Combine::kNone; }
   int inputs() const { return static_cast<int>(operands.size()) - 1; }
   const Operand& output() const { return operands.back(); }
   // The operands, then the extras: what code has a pointer to.
@@ -94,8 +103,9 @@ struct Computation {
   const Operand& tensor(int t) const;
   // The type of what is stored, before it is converted to the output's.
   Dtype result() const { return finish.empty() ? compute : finish.back().type; }
-  // Whether sums lie in the output as it was given, until there is no more to add. What a finish
-  // makes of them takes their place only where a copy that has them is written back.
+  // Whether sums (or what else values are combined into: code and comments call them all so) lie in
+  // the output as it was given, until there is no more to add. What a finish makes of them takes
+  // their place only where a copy that has them is written back.
   bool gathers_in_output() const { return finish.empty() && output().dtype == compute; }
   bool operator==(const Computation&) const = default;
 };

@@ -121,7 +121,7 @@ bool Elaborator::shape_of(const ExprSyntax& s, const Expr& e, Shape& out) {
   if (e.kind == Expr::Kind::kNumber) return true;
   if (e.kind == Expr::Kind::kParam) return out = params_[e.param].shape, true;
   const OpDef& op = *find_op(e.op);
-  if (op.build) {
+  if (op.sums()) {
     if (&e != sum_ && !build_sum(s, e, op)) return false;
     for (const AxisMap& axis : c().output().axes)
       out.emplace_back(c().dims[axis[0].dim].extent, c().dims[axis[0].dim].size);
@@ -210,7 +210,8 @@ bool Elaborator::build_sum(const ExprSyntax& s, const Expr& e, const OpDef& op) 
   for (size_t i = 0; i < e.args.size(); ++i) {
     if (!sum_operand(s.args[i], e.args[i], args.emplace_back())) return false;
   }
-  Result<Computation> built = op.build({.args = args, .attributes = e.attributes});
+  const OpCall call{.args = args, .attributes = e.attributes};
+  Result<Computation> built = op.build ? op.build(call) : reduction(op, call);
   if (!built) return fail(s.at, built.error().text);
   c() = std::move(*built);
   for (size_t i = 0; i < e.args.size(); ++i)
@@ -313,14 +314,23 @@ bool Elaborator::sum_term(const ExprSyntax& s, const Axes& axes, int& out) {
     return fail(s.at, fmt::format("the axes of a sum are those of the result, in their order; got "
                                   "another order of {}: swap its operands, or write a col result",
                                   s.op));
+  const size_t from = terms_.size();
   out = add_term(terms_, {.fn = Fn::kValue, .type = c().compute});
-  if (type_ == c().compute) return true;
-  if (!is_float(type_))
-    return fail(s.at, fmt::format("{} of floats is f32 and the result {}: floats do not become "
-                                  "integers; write a float result",
-                                  s.op, name(k_.result.dtype)));
-  out = add_term(terms_, {.fn = Fn::kToFloat, .type = type_, .a = out});
-  return true;
+  if (type_ != c().compute) {
+    if (!is_float(type_))
+      return fail(s.at, fmt::format("{} of floats is f32 and the result {}: floats do not become "
+                                    "integers; write a float result",
+                                    s.op, name(k_.result.dtype)));
+    out = add_term(terms_, {.fn = Fn::kToFloat, .type = type_, .a = out});
+  }
+  const OpDef& op = *find_op(sum_->op);
+  if (!op.after) return true;
+  double count = 1;
+  for (const Dim& d : c().dims)
+    if (d.reduction) count *= static_cast<double>(d.extent);
+  Terms terms(terms_, type_);
+  out = op.after(terms, out, count);
+  return defined(s, from);
 }
 
 bool Elaborator::call(const ExprSyntax& s, const Expr& e, const Axes& axes, int& out) {

@@ -39,10 +39,16 @@ struct OpDef {
   // The Computation with operands args..., out (its shape inferred, layout row), or an error whose
   // text says what was given and what is allowed (its place is filled in by the parser).
   Result<Computation> (*build)(const OpCall& call) = nullptr;
+  // Or: along one axis, which disappears, values are combined into one; and the term that is made
+  // of that, of how many they were.
+  Combine combine = Combine::kNone;
+  int (*after)(Terms& terms, int combined, double count) = nullptr;
   // Elementwise instead: the term that it is of terms that are there already.
   int (*term)(Terms& terms, std::span<const int> args) = nullptr;
   bool inserts_axis = false;  // or the operand itself, the same along one more axis
   bool swaps_axes = false;    // ... with the last two axes in the other order
+
+  bool sums() const { return build || combine != Combine::kNone; }
 };
 
 // All operators, in the order of the list in generator/CMakeLists.txt.

@@ -23,18 +23,16 @@ const Isa* find_isa(std::string_view name) {
   return nullptr;
 }
 
-std::string_view Isa::register_type(Dtype t) const {
-  for (const RegisterType& r : register_types)
-    if (r.dtype == t) return r.type;
-  MORELLO_CHECK(false, "{} has no register of {}", name, morello::name(t));
-  return "";
+static const RegisterType& of(const Isa& isa, Dtype t) {
+  for (const RegisterType& r : isa.register_types)
+    if (r.dtype == t) return r;
+  MORELLO_CHECK(false, "{} has no register of {}", isa.name, name(t));
+  return isa.register_types.front();
 }
 
-std::string_view Isa::splat(Dtype t) const {
-  for (const RegisterType& r : register_types)
-    if (r.dtype == t) return r.splat;
-  return "";
-}
+std::string_view Isa::register_type(Dtype t) const { return of(*this, t).type; }
+std::string_view Isa::splat(Dtype t) const { return of(*this, t).splat; }
+std::string_view Isa::blend(Dtype t) const { return of(*this, t).blend; }
 
 const Function* Isa::function(Fn fn, Dtype type, int lanes) const {
   for (std::span<const Function> rows : functions)

@@ -73,19 +73,18 @@ struct Kernel {
   // body and combine can use the row.
   std::string_view implements;
   int lanes = 1;
-  int group = 1;                  // reduction elements consumed per lane
-  bool lanes_reduce = false;      // lanes run along a reduction dimension
-  bool maps = false;              // without a sum: computes any body that the ISA's functions can
-  Dtype input = Dtype::f32;       // register element type of the inputs,
-  Dtype input_b = input;          // ... of the second one
-  Dtype output = Dtype::f32;      // register element type of the accumulator or result
-  std::string_view code = {};     // reductions: "{c} = fma({a}, {b}, {c});"
-  std::string_view zero = {};     // "{c} = _mm256_setzero_ps();" (reductions only)
-  std::string_view combine = {};  // "{c} = _mm256_add_ps({c}, {a});" joins two accumulators
-  std::string_view finish = {};   // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
+  int group = 1;                 // reduction elements consumed per lane
+  bool lanes_reduce = false;     // lanes run along a reduction dimension
+  bool maps = false;             // without a sum: computes any body that the ISA's functions can
+  Dtype input = Dtype::f32;      // register element type of the inputs,
+  Dtype input_b = input;         // ... of the second one
+  Dtype output = Dtype::f32;     // register element type of the accumulator or result
+  std::string_view code = {};    // reductions: "{c} = fma({a}, {b}, {c});"
+  std::string_view finish = {};  // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
   Uops uops = {};
   int latency = 0;  // cycles from accumulator to accumulator
   int temps = 0;    // further vector registers the row keeps busy: temporaries
+  std::span<const std::string_view> helpers = {};  // what `finish` calls, as of a Function
 
   Dtype input_of(int operand) const { return operand == 0 ? input : input_b; }
 };
@@ -126,7 +125,10 @@ struct Function {
 struct RegisterType {
   Dtype dtype;
   std::string_view type;
-  std::string_view splat = "";  // of types that are computed with: "_mm256_set1_ps({x})"
+  // Of types that are computed with. "_mm256_set1_ps({x})"; and the lanes of {a} for which {m}, a
+  // number, has a bit, beside those of {b} for which it has none.
+  std::string_view splat = "";
+  std::string_view blend = "";
 };
 
 struct Isa {
@@ -155,6 +157,7 @@ struct Isa {
   std::string_view register_type(Dtype t) const;
   // The number in every lane of a register.
   std::string_view splat(Dtype t) const;
+  std::string_view blend(Dtype t) const;
   // Null: it has none.
   const Function* function(Fn fn, Dtype type, int lanes) const;
 };

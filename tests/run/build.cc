@@ -166,7 +166,7 @@ struct Expression {
     const double attribute = e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value);
     if (e.kind == Expr::Kind::kParam) return node("param", e.param);
     if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
-    if (e.op == "matmul" || e.op == "reduce_sum") {
+    if (e.op == "matmul" || e.op.starts_with("reduce_")) {
       op = e.op;
       axis = static_cast<i64>(attribute);
       const Expr* operands[] = {&e.args.front(), &e.args.back()};

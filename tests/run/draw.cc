@@ -25,7 +25,7 @@ class Artist {
                                : kind < 70 ? random_composition(random_, false)
                                : kind < 80 ? binary()
                                : kind < 90 ? convert()
-                                           : reduce_sum();
+                                           : reduction();
       if (work_ <= kMostWork && (sizes_.empty() || parse_spec("f" + text))) return text;
     }
   }
@@ -173,17 +173,19 @@ class Artist {
         layout(s.size()), a);
   }
 
-  std::string reduce_sum() {
+  std::string reduction() {
     const std::vector<i64> s = shape(1, 4);
     const bool floats = one_in(2);
     const std::string a = name();
     const size_t rank = std::max<size_t>(1, s.size() - 1);
-    return fmt::format("({}: {}): {}{} = reduce_sum({}, axis={})", a,
+    return fmt::format("({}: {}): {}{} = {}({}, axis={})", a,
                        tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
                                      : any<std::string>({"i32", "i16", "u8", "i8"}),
                               s),
-                       floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank), a,
-                       pick(random_, 0, static_cast<i64>(s.size()) - 1));
+                       floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank),
+                       any<std::string>({"reduce_sum", "reduce_max", "reduce_min",
+                                         floats ? "reduce_mean" : "reduce_max"}),
+                       a, pick(random_, 0, static_cast<i64>(s.size()) - 1));
   }
 
   Random& random_;

@@ -146,7 +146,25 @@ class Matmul {
   const i64 m_, n_, k_;
 };
 
-Reference reduce_sum(const Subject& s, const Values& x) {
+// Nothing is rounded; NaN if one is.
+Expected extreme(const Subject& s, const Values& terms) {
+  double most = terms.front();
+  for (const double x : terms)
+    if (std::isnan(x) || (s.op == Op::reduce_max ? x > most : x < most)) most = x;
+  return {most};
+}
+
+Expected total(const Subject& s, const Values& terms) {
+  double sum = 0, magnitude = 0;
+  for (const double term : terms) {
+    sum += term;
+    if (std::isfinite(term)) magnitude += std::fabs(term);
+  }
+  return integers(s) ? Expected{wrap(static_cast<i64>(sum))}
+                     : float_sum(sum, magnitude, static_cast<i64>(terms.size()));
+}
+
+Reference reduction(const Subject& s, const Values& x) {
   const Tensor& t = s.param[s.args[0]];
   i64 inner = 1;
   for (int a = s.axis + 1; a < t.rank; ++a) inner *= t.shape[a];
@@ -154,14 +172,11 @@ Reference reduce_sum(const Subject& s, const Values& x) {
   Reference r;
   for (i64 o = 0; o < outer; ++o)
     for (i64 i = 0; i < inner; ++i) {
-      double sum = 0, magnitude = 0;
-      for (i64 k = 0; k < terms; ++k) {
-        const double term = x[static_cast<std::size_t>((o * terms + k) * inner + i)];
-        sum += term;
-        if (std::isfinite(term)) magnitude += std::fabs(term);
-      }
-      r.sums.push_back(integers(s) ? Expected{wrap(static_cast<i64>(sum))}
-                                   : float_sum(sum, magnitude, terms));
+      Values all;
+      for (i64 k = 0; k < terms; ++k)
+        all.push_back(x[static_cast<std::size_t>((o * terms + k) * inner + i)]);
+      const bool sums = s.op == Op::reduce_sum || s.op == Op::reduce_mean;
+      r.sums.push_back(sums ? total(s, all) : extreme(s, all));
     }
   return r;
 }
@@ -254,7 +269,11 @@ class Element {
     const double flushed = flushes_ ? e.flushed : 0;
     if (!std::isfinite(flushed)) return {.unchecked = true};  // infinity times what may be 0
     if (integers(s_) && !real()) return Interval::exactly(e.value);
-    return Interval::between(e.value - e.slack - flushed, e.value + e.slack + flushed);
+    const Interval sum =
+        Interval::between(e.value - e.slack - flushed, e.value + e.slack + flushed);
+    if (s_.op != Op::reduce_mean) return sum;
+    const i64 terms = s_.param[s_.args[0]].shape[s_.axis];
+    return div(sum, Interval::exactly(static_cast<double>(terms)));
   }
 
   Interval param(std::size_t p, const std::vector<i64>& index) {
@@ -363,8 +382,10 @@ bool as_expected(const Subject& s, const Interval& e, double got) {
 
 Reference reference(const Subject& s, const std::vector<Values>& inputs) {
   Reference r;
-  if (s.op == Op::matmul) r = Matmul(s, inputs).run();
-  if (s.op == Op::reduce_sum) r = reduce_sum(s, inputs[static_cast<std::size_t>(s.args[0])]);
+  if (s.op == Op::matmul)
+    r = Matmul(s, inputs).run();
+  else if (s.op != Op::none)
+    r = reduction(s, inputs[static_cast<std::size_t>(s.args[0])]);
   if (s.nodes > 1) r.row_sums.clear();
   r.inputs = inputs;
   return r;

@@ -21,7 +21,7 @@ inline constexpr int kMaxParams = 6;
 inline constexpr int kMaxNodes = 64;
 
 enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
-enum class Op { none, matmul, reduce_sum };  // what sums
+enum class Op { none, matmul, reduce_sum, reduce_max, reduce_min, reduce_mean };  // what sums
 
 // What the result is made of: an operator and its operands behind it, each in the same way.
 enum class Word {
@@ -92,7 +92,7 @@ struct Variant {
 struct Subject {
   const char* name;
   Op op;
-  int axis;            // of reduce_sum
+  int axis;            // of a reduction
   int args[2];         // the parameters that op is applied to
   bool transposed[2];  // with its last two axes in the other order
   int nodes;

@@ -17,6 +17,7 @@ constexpr std::string_view kSpecs[] = {
     "(x: f16[n near 100]): f32 = convert(x)",
     "(x: f32[n%8 near 16,m near 5] order(0/8, 1, 0%8)): f32 col = x + x",
     "(x: bf16[k near 33,6] strided): f32 = reduce_sum(x, axis=0)",
+    "(x: f32[1,k]): f32 = reduce_max(x, axis=1)",
 };
 
 std::vector<std::vector<double>> inputs_of(const Computation& c) {
@@ -27,7 +28,8 @@ std::vector<std::vector<double>> inputs_of(const Computation& c) {
     i64 n = 1;
     for (i64 e : c.tensor(t).shape) n *= e;
     out.emplace_back();
-    for (i64 i = 0; i < n; ++i) out.back().push_back(value = (value * 5 + 3) % 11);
+    for (i64 i = 0; i < n; ++i)
+      out.back().push_back((value = (value * 5 + 3) % 11) - (is_float(c.compute) ? 9 : 0));
   }
   return out;
 }

@@ -150,6 +150,7 @@ const ThreadRow kThreadRows[] = {
      "parallel split k by 150 | 1 x m=14 n=40 k=150 a@L2 b@L2 out@L2\n"
      "parallel split k by 300 leaving 2 | 1 x m=14 n=40 k=300 a@L2 b@L2 out@L2 threads=2\n"},
     {kMatmul, kFamily, "parallel_split", 4, inside, ""},
+    {kMatmul, kFamily, "parallel_split", 4, [](Spec& s) { s.accumulate = true; }, ""},
     // 14 * 560 elements of copies are a quarter of the inputs, 15 are more.
     {kMatmul, kFamily, "parallel_split", 14, as_is,
      "parallel split k by 43 | 1 x m=14 n=40 k=43 a@L2 b@L2 out@L2 | 0 x m=14 n=40 k=41 a@L2 b@L2 "

@@ -61,6 +61,15 @@ constexpr const char* kReduceSumForms[] = {
     "(x: {0}[{5},{4}] col): {2} = reduce_sum(x, axis=0)",
     "(x: {0}[{3},1{5}{5}]): {2} = reduce_sum(x, axis=1)",
 };
+constexpr Types kExtreme[] = {
+    {"f32", "", "f32"}, {"bf16", "", "bf16"}, {"f16", "", "f32"},
+    {"i32", "", "i32"}, {"u8", "", "i32"},
+};
+constexpr const char* kExtremeForms[] = {
+    "(x: {0}[{3},{5}]): {2} = reduce_max(x, axis=1)",
+    "(x: {0}[{5},{4}]): {2} = reduce_min(x, axis=0)",
+    "(x: {0}[{3},1{5}{5}]): {2} = reduce_max(x, axis=1)",
+};
 // What is made of sums, and of elements with more than two operands.
 constexpr Types kFinish[] = {
     {"f32", "f32", "f32"}, {"bf16", "f32", "bf16"}, {"u8", "i8", "f32"}, {"i8", "i8", "i16"}};
@@ -72,6 +81,7 @@ constexpr const char* kFinishForms[] = {
     "(x: {0}[{3},{4}] col, y: {1}[{3},{4}], z: {1}[{3},{4}] col, u: {0}[1]): {2} = "
     "min(x * y - z, u) + x",
     "(x: {0}[{3},1{5}{5}], y: {1}[{3}]): {2} = neg(reduce_sum(x, axis=1)) * y",
+    "(x: {0}[{3},{5}], y: {1}[{3}]): {2} = max(reduce_max(x, axis=1) - y, 0)",
 };
 constexpr std::int64_t kSizes[][3] = {{1, 1, 1},  {2, 3, 2},  {3, 1, 9},
                                       {1, 9, 17}, {2, 17, 3}, {3, 8, 18}};
@@ -95,6 +105,7 @@ std::vector<std::string> tiny_specs() {
   add(kBinary, kBinaryForms, out);
   add(kConvert, kConvertForms, out);
   add(kReduceSum, kReduceSumForms, out);
+  add(kExtreme, kExtremeForms, out);
   add(kFinish, kFinishForms, out);
   return out;
 }

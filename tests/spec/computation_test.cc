@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "spec/random_spec.h"
 
 namespace morello {
@@ -73,6 +76,21 @@ TEST_CASE("reduce_sum over each axis") {
   CHECK(evaluate_spec("(x: f32[3]): f32 = reduce_sum(x, axis=0)", {{1, 2, 4.5}}) == Values{7.5});
 }
 
+TEST_CASE("the largest, the smallest and the mean") {
+  const Values x = {3, -1, 7, 2, -9, 4};
+  CHECK(evaluate_spec("(x: f32[2,3]): f32 = reduce_max(x, axis=1)", {x}) == Values{7, 4});
+  CHECK(evaluate_spec("(x: f32[2,3]): f32 = reduce_min(x, axis=0)", {x}) == Values{2, -9, 4});
+  CHECK(evaluate_spec("(x: i8[2,3]): f32 = reduce_mean(x, axis=1)", {x}) == Values{3, -1});
+  CHECK(evaluate_spec("(x: i32[2]): i32 = reduce_max(x, axis=0)", {{-5, -2147483648.0}}) ==
+        Values{-5});
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(evaluate_spec("(x: f32[2]): f32 = reduce_max(x, axis=0)", {{-inf, -inf}}) == Values{-inf});
+  for (const char* op : {"reduce_max", "reduce_min", "reduce_mean"})
+    for (const Values& v : {Values{1, NAN, 2}, Values{NAN, inf, -inf}})
+      CHECK(std::isnan(
+          evaluate_spec(fmt::format("(x: f32[3]): f32 = {}(x, axis=0)", op), {v}).front()));
+}
+
 TEST_CASE("elementwise") {
   const std::vector<Values> inputs = {{1, 2, 3, 4}, {0.5, -1, 10, 0}};
   CHECK(evaluate_spec("(a: f32[2,2], b: f32[2,2]): f32 = a + b", inputs) == Values{1.5, 1, 13, 4});
@@ -123,7 +141,13 @@ Values evaluate_literally(const Computation& c, const std::vector<Values>& input
       if (t != c.inputs()) (t < c.inputs() ? in : extra).push_back(at(t, index));
     const double value = evaluate(c.body, in, extra);
     double& result = out[element(c.output(), index)];
-    result = c.combine == Combine::kSum ? result + value : value;
+    bool first = true;
+    for (size_t d = 0; d < c.dims.size(); ++d)
+      if (c.dims[d].reduction) first &= index[d] == 0;
+    result = first                        ? value
+             : c.combine == Combine::kSum ? result + value
+             : c.combine == Combine::kMax ? std::max(result, value)
+                                          : std::min(result, value);
     // The last point of a sum: reductions come last, so nothing is added any more.
     bool last = true;
     for (size_t d = 0; d < c.dims.size(); ++d)

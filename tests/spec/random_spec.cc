@@ -97,15 +97,15 @@ struct Generator {
         layout(static_cast<int>(s.size()), false));
   }
 
-  std::string reduce_sum() {
+  std::string reduction() {
     const std::vector<i64> s = shape(1, kMaxDims);
     const bool floats = coin();
     const int out_rank = std::max<int>(1, static_cast<int>(s.size()) - 1);
     return fmt::format(
-        "(x: {}): {}{} = reduce_sum(x, axis={})",
+        "(x: {}): {}{} = {}(x, axis={})",
         tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8"}), s),
         floats ? any({"f32", "bf16"}) : "i32", layout(out_rank, false),
-        pick(random, 0, i64(s.size()) - 1));
+        any({"reduce_sum", "reduce_max", "reduce_min"}), pick(random, 0, i64(s.size()) - 1));
   }
 };
 
@@ -236,7 +236,7 @@ std::string random_spec(Random& random) {
     case 2:
       return name + g.convert();
     default:
-      return name + g.reduce_sum();
+      return name + g.reduction();
   }
 }
 

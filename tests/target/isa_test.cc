@@ -74,16 +74,15 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   Names inputs = {"a", "c"};
   if (c.inputs() == 2) inputs.insert("b");
   // What maps has no code of its own.
-  CHECK(k.maps == (c.combine == Combine::kNone));
+  CHECK(k.maps == !c.reduces());
   CHECK(placeholders(k.code) == (k.maps ? Names{} : inputs));
-  if (c.combine == Combine::kSum) {
-    CHECK(placeholders(k.zero) == Names{"c"});
-    CHECK(placeholders(k.combine) == Names{"a", "c"});
-    CHECK(placeholders(k.finish) == (k.lanes_reduce ? Names{"c", "s"} : Names{}));
+  CHECK(placeholders(k.finish) == (k.lanes_reduce ? Names{"c", "s"} : Names{}));
+  if (c.reduces()) {
+    CHECK(isa.function(joined_by(c.combine), k.output, k.lanes) != nullptr);
+    CHECK(isa.function(joined_by(c.combine), k.output, 1) != nullptr);
+    if (k.lanes > 1) CHECK(placeholders(isa.splat(k.output)) == Names{"x"});
+    if (k.lanes_reduce) CHECK(placeholders(isa.blend(k.output)) == Names{"a", "b", "m"});
   } else {
-    CHECK(k.zero == "");
-    CHECK(k.combine == "");
-    CHECK(k.finish == "");
     CHECK(!k.lanes_reduce);
   }
   i64 parallel = 1;

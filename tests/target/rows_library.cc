@@ -40,7 +40,7 @@ std::string function(std::string_view row, std::string_view part, const std::str
       row, part, row, part, body);
 }
 
-// code: c = code(a, b, c); zero: c; combine: c += a; finish: scalar c = sum of the lanes of a.
+// code: c = code(a, b, c); finish: scalar c = sum of the lanes of a.
 std::string kernel(const Isa& isa, const Kernel& k) {
   const std::string out = type_of(isa, k.lanes, k.output);
   const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
@@ -50,12 +50,6 @@ std::string kernel(const Isa& isa, const Kernel& k) {
     inputs += load(type_of(isa, k.lanes, k.input_of(1)), "rb", "b");
   std::string text =
       function(k.name, "code", inputs + load(out, "rc", "c") + code(k.code) + save("rc", "c"));
-  if (!k.zero.empty())
-    text += function(k.name, "zero", "  " + out + " rc;\n" + code(k.zero) + save("rc", "c"));
-  if (!k.combine.empty())
-    text +=
-        function(k.name, "combine",
-                 load(out, "ra", "a") + load(out, "rc", "c") + code(k.combine) + save("rc", "c"));
   if (!k.finish.empty())
     text += function(k.name, "finish",
                      load(out, "rc", "a") + fmt::format("  {} rs;\n", c_type(k.output)) +
@@ -104,14 +98,18 @@ std::string transpose(const Transpose& t) {
                       expand(t.code, names) + "\n");
 }
 
-// What functions call, each text once: behind those that it calls.
+// What rows call, each text once: behind those that it calls.
 std::string helpers(const Isa& isa) {
   std::set<std::string_view> seen;
   std::string text;
-  for (const auto& rows : isa.functions)
-    for (const Function& f : rows)
-      for (const std::string_view helper : f.helpers)
-        if (seen.insert(helper).second) text += helper;
+  const auto add = [&](const auto& tables) {
+    for (const auto& rows : tables)
+      for (const auto& row : rows)
+        for (const std::string_view helper : row.helpers)
+          if (seen.insert(helper).second) text += helper;
+  };
+  add(isa.kernels);
+  add(isa.functions);
   return text;
 }
 
@@ -138,6 +136,7 @@ std::string source(const Isa& isa) {
     text += function("isa", "prefetch",
                      "  const float* p = static_cast<const float*>(a);\n  " +
                          expand(isa.prefetch, {{"{p}", "p + 16"}}) + "\n");
+  text += helpers(isa);
   for (const auto& rows : isa.kernels)
     for (const Kernel& k : rows)
       if (!k.maps) text += kernel(isa, k);
@@ -145,7 +144,6 @@ std::string source(const Isa& isa) {
     for (const Access& a : rows) text += access(isa, a);
   for (const auto& rows : isa.transposes)
     for (const Transpose& t : rows) text += transpose(t);
-  text += helpers(isa);
   for (const auto& rows : isa.functions)
     for (const Function& f : rows) text += function(isa, f);
   return text + "}  // namespace rows\n";

@@ -24,7 +24,7 @@ class RowsLibrary {
   RowsLibrary& operator=(const RowsLibrary&) = delete;
 
   const std::string& error() const { return error_; }
-  // `part`: "code", "zero", "combine", "finish", "partial3"; "function" of a Function, whose name a
+  // `part`: "code", "finish", "partial3"; "function" of a Function, whose name a
   // Kernel may have too.
   RowFunction find(std::string_view row, std::string_view part) const;
 

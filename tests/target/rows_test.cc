@@ -183,9 +183,11 @@ struct Magnitude {
   double finite = 0;
 };
 
-// A float result may be off by a rounding of each addition.
-bool close(Dtype t, double got, double want, Magnitude size, double underflow) {
-  if (!is_float(t)) return got == wrap(want);
+// A float result may be off by a rounding of each addition; other reductions do not round.
+bool close(const Computation& c, double got, double want, Magnitude size, double underflow) {
+  if (!is_float(c.compute)) return got == wrap(want);
+  if (c.reduces() && c.combine != Combine::kSum)
+    return std::isnan(want) ? std::isnan(got) : got == want;
   if (size.finite > std::ldexp(1.0, 127)) return true;  // may overflow on the way or may not
   if (!std::isfinite(size.all)) return std::isnan(want) ? std::isnan(got) : got == want;
   return std::abs(got - want) <= 0x1p-21 * size.all + underflow;
@@ -203,9 +205,9 @@ std::vector<Magnitude> magnitudes(const Computation& c, std::vector<Values> inpu
   return result;
 }
 
-void test_kernel(const RowsLibrary& library, const Kernel& k, Source& source, bool hard) {
+void test_kernel(const RowsLibrary& library, const Isa& isa, const Kernel& k, Source& source,
+                 bool hard) {
   const Computation& c = meaning(k.implements);
-  const bool reduction = c.combine == Combine::kSum;
   std::vector<Values> inputs;
   std::vector<Image> images(2);
   for (int o = 0; o < c.inputs(); ++o) {
@@ -219,21 +221,26 @@ void test_kernel(const RowsLibrary& library, const Kernel& k, Source& source, bo
   Values want = evaluate(c, inputs);
   std::vector<Magnitude> magnitude = magnitudes(c, inputs);
 
-  Image acc{};
-  for (int l = 0; l < k.lanes; ++l)
-    encode(k.output, source.element(k.output, hard), &acc[static_cast<size_t>(l * 4)]);
-  Image other = acc;
-  if (reduction) library.find(k.name, "zero")(nullptr, nullptr, acc.data());
+  Image acc{}, other{};
+  const auto lane = [&](Image& image, int l, double x) {
+    encode(k.output, x, &image[static_cast<size_t>(l * 4)]);
+  };
+  for (int l = 0; l < k.lanes; ++l) {
+    lane(other, l, source.element(k.output, hard));
+    lane(acc, l, c.reduces() ? neutral(c.combine, k.output) : 0);
+  }
   library.find(k.name, "code")(images[0].data(), images[1].data(), acc.data());
-  if (reduction) {  // ((0 + x) + other) + x, lane by lane
-    for (double& x : want) x += x;
+  if (c.reduces()) {  // ((nothing + x) + other) + x, lane by lane
+    const FnDef& join = *fn_def(joined_by(c.combine));
+    for (double& x : want) x = join.real(x, x);
     for (Magnitude& m : magnitude) m = {2 * m.all, 2 * m.finite};
     const Values start = lanes_of(k, other);
-    library.find(k.name, "combine")(other.data(), nullptr, acc.data());
+    const Function& row = *isa.function(join.fn, k.output, k.lanes);
+    library.find(row.name, "function")(acc.data(), other.data(), acc.data());
     library.find(k.name, "code")(images[0].data(), images[1].data(), acc.data());
     for (int l = 0; l < k.lanes; ++l) {
       const size_t i = k.lanes_reduce ? 0 : static_cast<size_t>(l);
-      want[i] += start[static_cast<size_t>(l)];
+      want[i] = join.real(want[i], start[static_cast<size_t>(l)]);
       const double size = std::abs(start[static_cast<size_t>(l)]);
       magnitude[i].all += size;
       magnitude[i].finite += std::isfinite(size) ? size : 0;
@@ -249,7 +256,7 @@ void test_kernel(const RowsLibrary& library, const Kernel& k, Source& source, bo
   // Of a dozen additions, and of as many products where those of bf16 may be 0.
   const double underflow = k.input == Dtype::bf16 ? 0x1p-121 : 0x1p-147;
   for (size_t i = 0; i < got.size(); ++i) {
-    if (close(k.output, got[i], want[i], magnitude[i], underflow)) continue;
+    if (close(c, got[i], want[i], magnitude[i], underflow)) continue;
     CAPTURE(k.name);
     CAPTURE(i);
     CAPTURE(got[i]);
@@ -400,7 +407,7 @@ void test_rows(const Isa& isa, const std::string& compiler, const std::string& o
   for (const auto& rows : isa.kernels)
     for (const Kernel& k : rows)  // those that map have no code: functions_test.cc
       for (int round = 0; round < 400 && !k.maps; ++round)
-        test_kernel(library, k, source, round % 2 == 1);
+        test_kernel(library, isa, k, source, round % 2 == 1);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) test_access(library, a, source, step);
   for (const auto& rows : isa.transposes)

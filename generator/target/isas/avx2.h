@@ -6,8 +6,8 @@
 namespace morello::isas {
 
 inline constexpr const Rows* kAvx2Rows[] = {
-    &kernels::avx2_f32,       &kernels::avx2_int, &kernels::avx2_math,  &kernels::avx2_access,
-    &kernels::avx2_transpose, &kernels::scalar,   &kernels::scalar_math};
+    &kernels::avx2_f32,    &kernels::avx2_int,       &kernels::avx2_reduce, &kernels::avx2_math,
+    &kernels::avx2_access, &kernels::avx2_transpose, &kernels::scalar,      &kernels::scalar_math};
 
 inline bool avx2_runs_here() {
 #if defined(__x86_64__)
@@ -27,8 +27,10 @@ inline Isa avx2_with(std::string_view name, RowList more, std::string_view prelu
       .include = "<immintrin.h>",
       .vector_bits = 256,
       .vector_registers = 16,
-      .register_types = {{Dtype::f32, "__m256", "_mm256_set1_ps({x})"},
-                         {Dtype::i32, "__m256i", "_mm256_set1_epi32({x})"},
+      .register_types = {{Dtype::f32, "__m256", "_mm256_set1_ps({x})",
+                          "_mm256_blend_ps({b}, {a}, {m})"},
+                         {Dtype::i32, "__m256i", "_mm256_set1_epi32({x})",
+                          "_mm256_blend_epi32({b}, {a}, {m})"},
                          {Dtype::i16, "__m256i"},
                          {Dtype::u8, "__m256i"},
                          {Dtype::i8, "__m256i"}},

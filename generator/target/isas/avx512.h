@@ -7,9 +7,10 @@ namespace morello::isas {
 
 // Transpositions are those of AVX2: they move 16 to 32 bytes of a row at a time, which is what
 // panels have.
-inline constexpr const Rows* kAvx512Rows[] = {
-    &kernels::avx512_f32,     &kernels::avx512_int, &kernels::avx512_math, &kernels::avx512_access,
-    &kernels::avx2_transpose, &kernels::scalar,     &kernels::scalar_math};
+inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32,    &kernels::avx512_int,
+                                              &kernels::avx512_reduce, &kernels::avx512_math,
+                                              &kernels::avx512_access, &kernels::avx2_transpose,
+                                              &kernels::scalar,        &kernels::scalar_math};
 
 // __builtin_cpu_supports() says yes only where the operating system saves the registers (XCR0), in
 // libgcc as in compiler-rt.
@@ -32,9 +33,11 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
       .include = "<immintrin.h>",
       .vector_bits = 512,
       .vector_registers = 32,
-      .register_types = {{Dtype::f32, "__m512", "_mm512_set1_ps({x})"},
+      .register_types = {{Dtype::f32, "__m512", "_mm512_set1_ps({x})",
+                          "_mm512_mask_blend_ps({m}, {b}, {a})"},
                          {Dtype::bf16, "__m512i"},
-                         {Dtype::i32, "__m512i", "_mm512_set1_epi32({x})"},
+                         {Dtype::i32, "__m512i", "_mm512_set1_epi32({x})",
+                          "_mm512_mask_blend_epi32({m}, {b}, {a})"},
                          {Dtype::i16, "__m512i"},
                          {Dtype::u8, "__m512i"},
                          {Dtype::i8, "__m512i"}},

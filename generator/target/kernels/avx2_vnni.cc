@@ -18,8 +18,6 @@ static constexpr Kernel dot8(std::string_view name, std::string_view implements,
           .input_b = b,
           .output = Dtype::i32,
           .code = code,
-          .zero = "{c} = _mm256_setzero_si256();",
-          .combine = "{c} = _mm256_add_epi32({c}, {a});",
           .finish = lanes_reduce ? "{s} = hsum_i32x8({c});" : "",
           .uops = {.fma = 1},
           .latency = 5};

@@ -336,6 +336,19 @@ bool HeaderWriter::needs_x86() const {
   });
 }
 
+// A header may be included where  #pragma GCC target  is in force, as between Highway's
+// HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE. There GCC 12 takes a declaration and a definition
+// with the same attribute for two versions of a function.
+constexpr std::string_view kOwnOptions =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC push_options\n"
+    "#pragma GCC reset_options\n"
+    "#endif\n";
+constexpr std::string_view kOptionsBack =
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC pop_options\n"
+    "#endif\n";
+
 std::string HeaderWriter::macros() const {
   std::string out =
       "#if defined(__GNUC__)\n"
@@ -441,7 +454,9 @@ Emitted HeaderWriter::emit() {
     out.source += fmt::format("#include \"{}\"\n\n{}\n{}{}{}{}// NOLINTEND\n", options_.header_name,
                               includes(), cpu_texts(), macros(), in_space(defined), undefine());
   } else {
+    out.header += kOwnOptions;
     out.header += cpu_texts() + macros() + in_space(declared + defined) + undefine();
+    out.header += kOptionsBack;
   }
   out.header += fmt::format("\n#endif  // {}\n// NOLINTEND\n", guard());
   return out;

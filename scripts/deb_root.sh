@@ -21,13 +21,13 @@ inside "$base/root" 0:0 'apt-get -q update && DEBIAN_FRONTEND=noninteractive \
   apt-get -q install -y --no-install-recommends /morello.deb g++ cmake ninja-build' \
   >"$base/apt.log" 2>&1 || { tail -n 20 "$base/apt.log"; die "apt-get failed"; }
 say "Building a project, without a network"
-inside "$base/root" 0:0 'dpkg --verify morello && unshare --net sh -e -c \"
+inside "$base/root" 0:0 'dpkg --verify morello && unshare --net sh -e -c "
   morello --version
   cmake -G Ninja -S . -B build
   cmake --build build
-  build/app/app\"'
+  build/app/app"'
 say "Removing the package"
 inside "$base/root" 0:0 'apt-get -q purge -y morello && ! command -v morello &&
-  ! find / -xdev -path /src -prune -o -iname \"*morello*\" -not -name morello.deb \
-    -not -path \"/proc/*\" -not -path \"/var/*\" -print | grep .'
+  ! find / -xdev -path /src -prune -o -iname "*morello*" -not -name morello.deb \
+    -not -path "/proc/*" -not -path "/var/*" -print | grep .'
 say "All passed"

@@ -2,20 +2,9 @@
 # from the package; all without a network. WAYS (separated by commas) chooses among them; with
 # FROM_SOURCE the generator is built as a part of the consumer's build, under sanitizers (T14).
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/offline.cmake")
 
-set(offline "")
-run(unshare --net true)
-if(result EQUAL 0)
-  set(offline unshare --net)
-else()
-  run(unshare --map-root-user --net true)
-  if(result EQUAL 0)
-    set(offline unshare --map-root-user --net)
-  else()
-    message(STATUS "The network cannot be taken away here")
-  endif()
-endif()
-
+find_offline()
 must("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
 set(fetch "include(FetchContent)
 FetchContent_Declare(Morello GIT_REPOSITORY https://nowhere.invalid/morello.git GIT_TAG v0.1.0

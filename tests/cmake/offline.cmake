@@ -1,0 +1,12 @@
+# -> offline: a command prefix that takes the network away, or nothing where that is not allowed.
+function(find_offline)
+  foreach(prefix IN ITEMS "unshare;--net" "unshare;--map-root-user;--net")
+    run(${prefix} true)
+    if(result EQUAL 0)
+      set(offline "${prefix}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(STATUS "The network cannot be taken away here")
+  set(offline "" PARENT_SCOPE)
+endfunction()

@@ -2,7 +2,7 @@
 # from the package; all without a network. WAYS (separated by commas) chooses among them; with
 # FROM_SOURCE the generator is built as a part of the consumer's build, under sanitizers (T14).
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/offline.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/without_network.cmake")
 
 find_offline()
 must("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")

@@ -47,14 +47,15 @@ Report compile_and_run(const std::string& header, const KernelSpec& spec, const 
   const std::string& path = directory.path();
   OutputFiles files;
   files.add("kernel.h", path + "/kernel.h", header);
-  files.add("subject.h", path + "/subject.h", subject_text(spec, a.search.threads));
+  files.add("subjects.h", path + "/subjects.h",
+            subjects_text({spec}, {"kernel.h", "bench", "bench", a.search.threads}));
   for (const TextFile& f : bench_files())
     files.add(std::string(f.path), fmt::format("{}/{}", path, f.path), std::string(f.text));
   files.write();
 
   std::vector<std::string> command = compiler();
   for (const char* word : {"-O2", "-std=c++17", "-pthread"}) command.emplace_back(word);
-  command.insert(command.end(), {"-I" + path, path + "/driver.cc", "-o", path + "/driver"});
+  command.insert(command.end(), {"-I" + path, path + "/main.cc", "-o", path + "/driver"});
   run(command);
   return parse_report(run({path + "/driver", std::to_string(a.rounds)}));
 }

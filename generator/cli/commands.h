@@ -16,6 +16,7 @@ Run add_machine_list(CLI::App& app);
 Run add_machine_show(CLI::App& app);
 Run add_machine_detect(CLI::App& app);
 Run add_bench(CLI::App& app);
+Run add_testbench(CLI::App& app);
 Run add_memo_stats(CLI::App& app);
 Run add_memo_clear(CLI::App& app);
 

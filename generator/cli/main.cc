@@ -35,6 +35,7 @@ std::vector<Command> add_commands(CLI::App& root) {
   add(machine, add_machine_show);
   add(machine, add_machine_detect);
   add(root, add_bench);
+  add(root, add_testbench);
   CLI::App& memo = lenient(*root.add_subcommand("memo", "What is kept between runs: stats, clear"));
   add(memo, add_memo_stats);
   add(memo, add_memo_clear);

@@ -15,7 +15,7 @@ static std::string family_text(const KernelSpec& spec, const Found& f) {
 }
 
 std::string summary(const KernelSpec& spec, const Found& f) {
-  return fmt::format("{} {}: {:.2f} s CPU, {} specs, {:.4g} cycles, {}\n", spec.name, isa_name(f),
+  return fmt::format("{} {}: {:.2f} s CPU, {} specs, {:.4g} cycles, {}", spec.name, isa_name(f),
                      f.seconds, f.best.stats.specs, f.best.cost.as_cycles(), family_text(spec, f));
 }
 

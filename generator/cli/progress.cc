@@ -9,9 +9,11 @@ namespace morello {
 
 using Clock = std::chrono::steady_clock;
 
-Progress::Progress(std::string title, bool wanted, const SearchProgress& counters)
+Progress::Progress(std::string title, Kind kind, const SearchProgress& counters)
     : title_(std::move(title)), counters_(counters) {
-  if (wanted && ::isatty(STDERR_FILENO)) thread_ = std::thread([this] { run(); });
+  if (kind == Kind::kTerminal && ::isatty(STDERR_FILENO))
+    thread_ = std::thread([this] { rewrite_line(); });
+  if (kind == Kind::kLog) thread_ = std::thread([this] { add_lines(); });
 }
 
 Progress::~Progress() {
@@ -37,7 +39,16 @@ std::string Progress::line(double seconds) const {
   return out;
 }
 
-void Progress::run() {
+void Progress::add_lines() {
+  const Clock::time_point start = Clock::now();
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::seconds(10), [this] { return stop_; })) {
+    const std::chrono::duration<double> passed = Clock::now() - start;
+    fmt::print(stderr, "morello: {}\n", line(passed.count()));
+  }
+}
+
+void Progress::rewrite_line() {
   const Clock::time_point start = Clock::now();
   const auto stopped = [this] { return stop_; };
   std::unique_lock lock(mutex_);

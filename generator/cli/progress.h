@@ -1,4 +1,4 @@
-// A line on the terminal while a search takes long.
+// What is shown while a search takes long.
 #pragma once
 
 #include <condition_variable>
@@ -10,17 +10,20 @@
 
 namespace morello {
 
-// Shows nothing before two seconds have passed; the line disappears with the object. Only a
-// terminal on stderr ever sees it.
+// kTerminal: a line on stderr that is written anew all the time, after two seconds, and disappears
+// with the object; only where stderr is a terminal. kLog: a new line every ten seconds, for logs of
+// builds, which some servers stop when they are silent.
 class Progress {
  public:
-  Progress(std::string title, bool wanted, const SearchProgress& counters);
+  enum class Kind { kOff, kTerminal, kLog };
+  Progress(std::string title, Kind kind, const SearchProgress& counters);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
-  void run();
+  void rewrite_line();
+  void add_lines();
   std::string line(double seconds) const;
 
   std::string title_;

@@ -67,9 +67,10 @@ void SearchArgs::declare(CLI::App& app) {
       ->check(CLI::Range(i64{1}, i64{1} << 60))
       ->option_text("N [no limit]");
   memo.declare(app, true);
-  app.add_option("--progress", progress, "auto: a line on a terminal when it takes long; off")
-      ->check(CLI::IsMember({"auto", "off"}))
-      ->option_text("auto|off [auto]");
+  app.add_option("--progress", progress,
+                 "auto: a line on a terminal when it takes long; log: one every ten seconds; off")
+      ->check(CLI::IsMember({"auto", "log", "off"}))
+      ->option_text("auto|log|off [auto]");
 }
 
 Machine SearchArgs::load_machine() const {
@@ -145,12 +146,17 @@ static double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
+static Progress::Kind kind_of(const std::string& progress) {
+  using Kind = Progress::Kind;
+  return progress == "auto" ? Kind::kTerminal : progress == "log" ? Kind::kLog : Kind::kOff;
+}
+
 Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
              const SearchArgs& args, OpenMemo& memo) {
   const std::string title =
       fmt::format("{} {}", kernel.name.empty() ? "kernel" : kernel.name, isa.name);
   SearchProgress counters;
-  const Progress progress(title, args.progress == "auto", counters);
+  const Progress progress(title, kind_of(args.progress), counters);
   SearchOptions options;
   options.threads = args.threads;
   options.jobs = args.jobs > 0 ? args.jobs

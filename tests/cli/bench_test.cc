@@ -45,7 +45,7 @@ TEST_CASE("bench refuses a kernel that computes something else") {
   const std::string compiler = d.path() + "/cxx";
   std::ofstream(compiler) << "#!/bin/sh\nfor i; do case $i in -I*) dir=${i#-I};; esac; done\n"
                              "sed -i 's/ \\* a_1/ + a_1/; s/fn::mul_of(in/fn::add_of(in/' "
-                             "$dir/subject.h\nexec c++ \"$@\"\n";
+                             "$dir/subjects.h\nexec c++ \"$@\"\n";
   ::chmod(compiler.c_str(), 0755);
   const Ran ran = morello({"bench", "--spec", "(a: f32[4], b: f32[4]): f32 = a * b", "--machine",
                            "x86-64-v3", "--rounds", "1"},
@@ -87,7 +87,7 @@ TEST_CASE("the reference follows the computation, not the kernel") {
   const Result<KernelSpec> spec =
       parse_spec("(a: f32[4,8], b: f32[8,16] col): f32[4,16] = matmul(a, b)");
   REQUIRE(spec.ok());
-  const std::string text = subject_text(*spec, 1);
+  const std::string text = subjects_text({*spec}, {"k.h"});
   CHECK(text.find("return fn::mul_of(in[0], in[1]);") != std::string::npos);
   CHECK(text.find("constexpr bool kReduction[] = {false, false, true, false};") !=
         std::string::npos);

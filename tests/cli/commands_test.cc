@@ -110,7 +110,8 @@ TEST_CASE("a machine file that is wrong") {
 TEST_CASE("help and version") {
   const Ran help = morello({"--help"});
   CHECK(help.code == 0);
-  for (const char* command : {"generate", "check", "explain", "machine", "bench", "memo"})
+  for (const char* command :
+       {"generate", "check", "explain", "machine", "bench", "testbench", "memo"})
     CHECK(help.out.find(fmt::format("\n  {}", command)) != std::string::npos);
   const Ran one = morello({"machine", "detect", "--help"});
   CHECK(one.code == 0);

@@ -36,7 +36,7 @@ TEST_CASE("docs/cli.md") {
   const std::string text = contents(CLI_DOCS);
   const std::vector<std::string> blocks = shell_blocks(text);
   for (const char* command : {"generate", "check", "explain", "machine list", "machine show",
-                              "machine detect", "bench", "memo stats", "memo clear"}) {
+                              "machine detect", "bench", "testbench", "memo stats", "memo clear"}) {
     CAPTURE(command);
     bool shown = false;
     for (const std::string& b : blocks)
@@ -58,6 +58,7 @@ TEST_CASE("docs/cli.md names every option") {
                                                   {"explain"},
                                                   {"machine", "detect"},
                                                   {"bench"},
+                                                  {"testbench"},
                                                   {"memo", "stats"},
                                                   {"memo", "clear"}}) {
     std::vector<std::string> words = command;

@@ -27,7 +27,7 @@ const Row kRows[] = {
     {{"generat"},
      2,
      "morello: error: unknown command `generat`; did you mean `generate`? (allowed: generate, "
-     "check, explain, machine, bench, memo)\nTry `morello --help`.\n"},
+     "check, explain, machine, bench, testbench, memo)\nTry `morello --help`.\n"},
     {{"--spec", "x"}, 2, "morello: error: unknown option `--spec`\nTry `morello --help`.\n"},
     {{"machine"},
      2,
@@ -147,7 +147,7 @@ const Row kRows[] = {
      "morello: error: --namespace `a::class`: `class`: it is a C++ keyword\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--progress", "on"},
      2,
-     "morello: error: --progress: on not in {auto,off}\nHINT"},
+     "morello: error: --progress: on not in {auto,log,off}\nHINT"},
     {{"generate", "--spec", "TINY", "--name", "f", "--machine", "zen5", "--max-specs", "3"},
      5,
      "morello: error: f avx512: --max-specs 3 is too small to find the best program\n"},

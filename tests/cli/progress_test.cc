@@ -55,10 +55,10 @@ void set(SearchProgress& counters) {
   counters.best = Cost::cycles(1500).value();
 }
 
-void search_for(std::chrono::milliseconds time, bool wanted) {
+void search_for(std::chrono::milliseconds time, Progress::Kind kind) {
   SearchProgress counters;
   set(counters);
-  const Progress progress("ffw avx2", wanted, counters);
+  const Progress progress("ffw avx2", kind, counters);
   std::this_thread::sleep_for(time);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a long search shows a line on a terminal and takes it away") {
   with_stderr(t.slave, [&] {
     SearchProgress counters;
     set(counters);
-    const Progress progress("ffw avx2", true, counters);
+    const Progress progress("ffw avx2", Progress::Kind::kTerminal, counters);
     // A busy machine may wake the thread late.
     for (int i = 0; i < 600 && text.empty(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -87,20 +87,34 @@ TEST_CASE("a short one, or one that was told so, shows nothing") {
   const Terminal t;
   if (t.master < 0) return;
   with_stderr(t.slave, [] {
-    search_for(std::chrono::milliseconds(10), true);
-    search_for(std::chrono::milliseconds(2300), false);
+    search_for(std::chrono::milliseconds(10), Progress::Kind::kTerminal);
+    search_for(std::chrono::milliseconds(2300), Progress::Kind::kOff);
   });
   CHECK(read_some(t.master) == "");
 }
 
-TEST_CASE("a pipe never sees progress") {
+TEST_CASE("a pipe never sees the line of a terminal") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
-  with_stderr(ends[1], [] { search_for(std::chrono::milliseconds(2300), true); });
+  with_stderr(ends[1],
+              [] { search_for(std::chrono::milliseconds(2300), Progress::Kind::kTerminal); });
   CHECK(read_some(ends[0]) == "");
   ::close(ends[0]);
   ::close(ends[1]);
 }
+
+#ifdef MORELLO_LONG
+TEST_CASE("a log gets a line every ten seconds") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  with_stderr(ends[1], [] { search_for(std::chrono::milliseconds(13000), Progress::Kind::kLog); });
+  const std::string text = read_some(ends[0]);
+  CHECK(text.starts_with("morello: ffw avx2: 10 s, 3 of 12 families, "));
+  CHECK(text.find('\n') == text.size() - 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+#endif
 
 }  // namespace
 }  // namespace morello

@@ -37,27 +37,6 @@ std::string expression_text(const Expression& e) {
   return e.empty() ? "sum" : term_text(e, static_cast<int>(e.size()) - 1);
 }
 
-// Functions of terms: of double, and of integers in 64 bits that wrap to 32.
-constexpr std::string_view kFunctions = R"(namespace fn {
-inline std::int64_t wrap(std::int64_t x) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(x)));
-}
-inline double wrap(double x) { return x; }
-template <class T> T add_of(T a, T b) { return wrap(a + b); }
-template <class T> T sub_of(T a, T b) { return wrap(a - b); }
-template <class T> T mul_of(T a, T b) { return wrap(a * b); }
-template <class T> T max_of(T a, T b) { return a != a || b != b ? a + b : a < b ? b : a; }
-template <class T> T min_of(T a, T b) { return a != a || b != b ? a + b : a < b ? a : b; }
-template <class T> T neg_of(T a) { return wrap(-a); }
-inline double div_of(double a, double b) { return a / b; }
-inline double exp_of(double a) { return std::exp(a); }
-inline double tanh_of(double a) { return std::tanh(a); }
-inline double erf_of(double a) { return std::erf(a); }
-inline double sqrt_of(double a) { return std::sqrt(a); }
-template <class T> double float_of(T a) { return static_cast<double>(a); }
-}  // namespace fn
-)";
-
 std::string buffer_text(const Param& p) {
   const std::vector<i64> shape = extents(p.shape);
   const Layout layout = p.packed ? Layout::row(static_cast<int>(shape.size())) : p.layout;
@@ -67,11 +46,11 @@ std::string buffer_text(const Param& p) {
                      packed);
 }
 
-std::string packer_text(const Param& p) {
+std::string packer_text(const Param& p, const std::string& kernel) {
   return fmt::format(
-      "inline void pack_{0}(const void* from, void* to) {{\n"
-      "  bench::kernel_pack_{0}(static_cast<const {1}*>(from), to);\n}}\n",
-      p.name, c_type(p.dtype));
+      "static void pack_{0}(const void* from, void* to) {{\n"
+      "  {1}_pack_{0}(static_cast<const {2}*>(from), to);\n}}\n",
+      p.name, kernel, c_type(p.dtype));
 }
 
 // Sizes that are known at run time only have their nominal values here, and rows lie close.
@@ -116,67 +95,85 @@ std::string tables(const KernelSpec& spec, int threads) {
   extents.push_back(1);
   reduction.push_back(false);
   return fmt::format(
-      "constexpr int kThreads = {};\nconstexpr bool kFloat = {};\nconstexpr int kDims = {};\n"
-      "constexpr std::int64_t kExtents[] = {{{}}};\nconstexpr bool kReduction[] = {{{}}};\n"
-      "constexpr int kInputs = {};\nconstexpr int kExtras = {};\n"
-      "constexpr bool kFinishes = {};\nconstexpr bool kWhole = {};\n"
-      "constexpr int kFunctions = {};\n"
-      "constexpr int kBufferOf[] = {{{}}};\nconstexpr int kBuffers = {};\n",
+      "static constexpr int kThreads = {};\nstatic constexpr bool kFloat = {};\nstatic constexpr "
+      "int kDims = {};\n"
+      "static constexpr std::int64_t kExtents[] = {{{}}};\nstatic constexpr bool kReduction[] = "
+      "{{{}}};\n"
+      "static constexpr int kInputs = {};\nstatic constexpr int kExtras = {};\n"
+      "static constexpr bool kFinishes = {};\nstatic constexpr bool kWhole = {};\n"
+      "static constexpr int kFunctions = {};\n"
+      "static constexpr int kBufferOf[] = {{{}}};\nstatic constexpr int kBuffers = {};\n",
       threads, is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
       fmt::join(reduction, ", "), c.inputs(), c.extras.size(), !c.finish.empty(),
       !is_float(c.result()), count_functions(c.body) + count_functions(c.finish),
       fmt::join(spec.arguments, ", "), spec.params.size() + 1);
 }
 
-std::string functions(const KernelSpec& spec) {
+std::string functions(const KernelSpec& spec, const std::string& kernel) {
   const Computation& c = spec.computation;
   // Inputs, the result, extras.
-  std::string out = "inline std::int64_t offset(int tensor, const std::int64_t* i) {\n";
+  std::string out = "static std::int64_t offset(int tensor, const std::int64_t* i) {\n";
   for (int t = 0; t < c.tensors(); ++t)
     out += fmt::format("  if (tensor == {}) return {};\n", t, offset_text(c.tensor(t)));
   out += "  return (void)i, -1;\n}\n";
-  out += kFunctions;
   out += fmt::format(
-      "template <class T>\nT body([[maybe_unused]] const T* in, [[maybe_unused]] const T* extra) "
+      "template <class T>\nstatic T body([[maybe_unused]] const T* in, [[maybe_unused]] const T* "
+      "extra) "
       "{{\n"
       "  return {};\n}}\n",
       expression_text(c.body));
   // What is stored, before it is converted: of f32 where the sum is i32 and this is not.
   out += fmt::format(
-      "template <class T, class S>\nT finish(S sum, [[maybe_unused]] const T* extra) {{\n"
+      "template <class T, class S>\nstatic T finish(S sum, [[maybe_unused]] const T* extra) {{\n"
       "  return static_cast<T>({});\n}}\n",
       expression_text(c.finish));
   const std::string passed = arguments(spec);
   out += fmt::format(
       "template <class... Hook>\n"
-      "void call(void* const* argument, [[maybe_unused]] void* workspace, Hook... hook) {{\n"
+      "static void call(void* const* argument, [[maybe_unused]] void* workspace, Hook... hook) {{\n"
       "  if constexpr (Info::workspace_bytes + 0 * sizeof...(Hook) > 0)\n"
-      "    bench::kernel({0}, workspace, hook...);\n"
+      "    {1}({0}, workspace, hook...);\n"
       "  else\n"
-      "    bench::kernel({0}, hook...);\n}}\n",
-      passed);
-  return out + "inline const char* selected() { return bench::kernel_selected(); }\n";
+      "    {1}({0}, hook...);\n}}\n",
+      passed, kernel);
+  out += fmt::format("static const char* selected() {{ return {}_selected(); }}\n", kernel);
+  return out + fmt::format(
+                   "static bool select([[maybe_unused]] const char* isa) {{\n"
+                   "#ifdef MORELLO_TESTING\n  return {}_select_for_test(isa);\n"
+                   "#else\n  return false;\n#endif\n}}\n",
+                   kernel);
+}
+
+// One kernel, as the type that driver.h wants.
+std::string subject_text(const KernelSpec& spec, const std::string& space, int threads) {
+  const std::string kernel = fmt::format("::{}::{}", space, spec.name);
+  std::string out =
+      fmt::format("struct subject_{0} {{\nusing Info = {1}_info;\n", spec.name, kernel);
+  out += tables(spec, threads);
+  for (const Param& p : spec.params)
+    if (p.packed) out += packer_text(p, kernel);
+  out += "static const Buffer* buffers() {\n  static constexpr Buffer kTable[] = {\n";
+  for (const Param& p : spec.params) out += buffer_text(p);
+  out += buffer_text(spec.result) + "  };\n  return kTable;\n}\n";
+  return out + functions(spec, kernel) + "};\n\n";
 }
 
 }  // namespace
 
-std::string subject_text(const KernelSpec& spec, int threads) {
-  std::string out =
-      "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n\n#include \"kernel.h\"\n\n"
-      "namespace subject {\n\nusing Info = bench::kernel_info;\n";
-  std::vector<std::string_view> types;
-  for (const Dtype t : kDtypes) types.push_back(name(t));
-  out += fmt::format("enum class Type {{ {} }};\n", fmt::join(types, ", "));
-  out += tables(spec, threads);
-  out +=
-      "struct Buffer {\n  Type type;\n  std::int64_t elements;\n  std::size_t packed_bytes;\n"
-      "  void (*pack)(const void*, void*);\n};\n";
-  for (const Param& p : spec.params)
-    if (p.packed) out += packer_text(p);
-  out += "inline const Buffer* buffers() {\n  static constexpr Buffer kTable[] = {\n";
-  for (const Param& p : spec.params) out += buffer_text(p);
-  out += buffer_text(spec.result) + "  };\n  return kTable;\n}\n";
-  return out + functions(spec) + "\n}  // namespace subject\n";
+std::string subjects_text(const std::vector<KernelSpec>& specs, const SubjectsOptions& options) {
+  std::string out = fmt::format(
+      "#include \"driver.h\"\n\n#include \"{}\"\n\n"
+      "namespace morello::testbench::subjects {{\nnamespace {} {{\n\n",
+      options.header_name, options.suite);
+  std::string calls;
+  for (const KernelSpec& spec : specs) {
+    out += subject_text(spec, options.space, options.threads);
+    calls += fmt::format("  f({}::subject_{}{{}});\n", options.suite, spec.name);
+  }
+  return out + fmt::format(
+                   "}}  // namespace {0}\n\ntemplate <class F>\nvoid each_{0}(F&& f) {{\n{1}}}\n\n"
+                   "}}  // namespace morello::testbench::subjects\n",
+                   options.suite, calls);
 }
 
 }  // namespace morello

@@ -1,0 +1,172 @@
+#include "cli/replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/sha256.h"
+
+namespace morello {
+namespace {
+
+LockedProgram locked_program(const Problem& p, const Impl& impl, i64 cycles) {
+  return {p.threads, cycles, p.family.str(*p.computation), print(p, impl)};
+}
+
+// Reads the programs of one entry.
+class Replay {
+ public:
+  Replay(const LockedKernel& entry, const Computation& c, const Machine& machine, const Isa& isa)
+      : entry_(entry), c_(c), machine_(machine), isa_(isa) {}
+
+  Result<Optimum> run() {
+    Optimum best;
+    best.cost = Cost::cycles(entry_.cycles);
+    return c_.sizes.empty() ? known(std::move(best)) : pieces(std::move(best));
+  }
+
+ private:
+  Result<Optimum> known(Optimum best) {
+    if (!entry_.pieces.empty() || entry_.programs.size() != 1)
+      return error("a kernel whose sizes are numbers has one program");
+    Piece piece;
+    if (std::string why = read(entry_.programs[0], c_, {}, piece); !why.empty()) return error(why);
+    best.problem = piece.problem;
+    best.impl = piece.impl;
+    return best;
+  }
+
+  Result<Optimum> pieces(Optimum best) {
+    const auto work = std::make_shared<Patchwork>();
+    if (std::string why = read_dims(*work); !why.empty()) return error(why);
+    size_t count = work->sums ? 2 : 1;
+    for (const PiecedDim& d : work->dims) count *= d.sizes.size();
+    if (entry_.programs.size() != count)
+      return error(fmt::format("{} programs for {} pieces", entry_.programs.size(), count));
+    const Level home = home_level(c_, machine_, entry_.threads);
+    for (size_t n = 0; n < count; ++n) {
+      const bool adds = work->sums && n % 2 == 1;
+      Piece& piece = work->programs.emplace_back();
+      piece.computation = std::make_shared<Computation>(with_extents(c_, extents(*work, n)));
+      const Part part{home, adds, work->threads > 1};
+      const std::string why = read(entry_.programs[n], *piece.computation, part, piece);
+      if (!why.empty()) return error(why);
+    }
+    if (std::string why = verify(*work, c_); !why.empty()) return error(why);
+    best.problem = work->programs[0].problem;  // the largest piece, which does not add
+    best.impl = work->programs[0].impl;
+    best.patchwork = work;
+    return best;
+  }
+
+  std::string read_dims(Patchwork& work) const {
+    for (const LockedPieces& p : entry_.pieces) {
+      int dim = -1;
+      for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+        if (c_.dims[d].name == p.dim) dim = d;
+      const RunTimeSize* size = dim < 0 ? nullptr : run_time_size(c_, dim);
+      const auto fits = [&](i64 s) { return s % size->granule == 0; };
+      if (size == nullptr || !std::all_of(p.sizes.begin(), p.sizes.end(), fits))
+        return fmt::format("there are no such pieces of `{}`", p.dim);
+      work.sums |= c_.dims[dim].reduction;
+      work.dims.push_back({dim, p.sizes});
+    }
+    if (std::string why = missing_dim(work); !why.empty()) return why;
+    if (entry_.divided > 1) {
+      work.threads = entry_.divided;
+      work.threads_from = entry_.divided_from;
+    }
+    return "";
+  }
+
+  std::string missing_dim(const Patchwork& work) const {
+    for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
+      const auto times = std::count_if(work.dims.begin(), work.dims.end(),
+                                       [&](const PiecedDim& p) { return p.dim == d; });
+      if (times != (run_time_size(c_, d) ? 1 : 0))
+        return fmt::format("{} lists of pieces of `{}`", times, c_.dims[d].name);
+    }
+    return "";
+  }
+
+  std::vector<i64> extents(const Patchwork& work, size_t number) const {
+    std::vector<i64> out;
+    for (const Dim& d : c_.dims) out.push_back(d.extent);
+    size_t rest = work.sums ? number / 2 : number;
+    for (size_t i = work.dims.size(); i-- > 0; rest /= work.dims[i].sizes.size())
+      out[static_cast<size_t>(work.dims[i].dim)] =
+          work.dims[i].sizes[rest % work.dims[i].sizes.size()];
+    return out;
+  }
+
+  // A small piece may use a family of the whole (search/optimize_patchwork.cc).
+  Result<Family> family(const std::string& text, const Computation& part) const {
+    Result<Family> own = parse_family(text, part, isa_);
+    return own ? own : parse_family(text, c_, isa_);
+  }
+
+  // -> piece; why not, or "".
+  std::string read(const LockedProgram& p, const Computation& c, const Part& part, Piece& piece) {
+    if (p.threads > entry_.threads) return "a program with more threads than the kernel";
+    Result<Family> found = family(p.family, c);
+    if (!found) return found.error().text;
+    piece.problem = Problem{&c, &machine_, std::move(*found), p.threads, part};
+    Result<ImplPtr> impl = parse_impl(p.nest, piece.problem);
+    if (!impl) return impl.error().text;
+    piece.impl = std::move(*impl);
+    piece.cost_cycles = p.cycles;
+    return verify(piece.problem, piece.problem.root(), *piece.impl);
+  }
+
+  const LockedKernel& entry_;
+  const Computation& c_;
+  const Machine& machine_;
+  const Isa& isa_;
+};
+
+}  // namespace
+
+LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads, const Found& f) {
+  const Optimum& best = f.best;
+  LockedKernel k{.target = "",
+                 .name = spec.name,
+                 .isa = std::string(best.problem.family.isa->name),
+                 .spec = spec.str(),
+                 .machine = machine.name,
+                 .machine_sha256 = sha256(machine.toml()),
+                 .threads = threads,
+                 .cycles = std::llround(best.cost.as_cycles())};
+  if (!best.patchwork) {
+    k.programs.push_back(locked_program(best.problem, *best.impl, k.cycles));
+    return k;
+  }
+  const Patchwork& work = *best.patchwork;
+  for (const PiecedDim& d : work.dims)
+    k.pieces.push_back({spec.computation.dims[static_cast<size_t>(d.dim)].name, d.sizes});
+  k.divided = work.threads;
+  k.divided_from = work.threads_from;
+  for (const Piece& p : work.programs)
+    k.programs.push_back(locked_program(p.problem, *p.impl, p.cost_cycles));
+  return k;
+}
+
+std::string out_of_date(const LockedKernel& entry, const KernelSpec& spec, const Machine& machine,
+                        int threads) {
+  if (entry.spec != spec.str())
+    return fmt::format("its spec is `{}`, the lock file has `{}`", spec.str(), entry.spec);
+  if (entry.threads != threads)
+    return fmt::format("it may use {} threads, the lock file says {}", threads, entry.threads);
+  const std::string digest = sha256(machine.toml());
+  if (entry.machine != machine.name || entry.machine_sha256 != digest)
+    return fmt::format("its machine is {} (sha256 {}), the lock file has {} (sha256 {})",
+                       machine.name, digest, entry.machine, entry.machine_sha256);
+  return "";
+}
+
+Result<Found> replay(const LockedKernel& entry, const KernelSpec& spec, const Machine& machine,
+                     const Isa& isa) {
+  Result<Optimum> best = Replay(entry, spec.computation, machine, isa).run();
+  if (!best) return best.error();
+  return Found{std::move(*best), 0};
+}
+
+}  // namespace morello

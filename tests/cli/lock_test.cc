@@ -1,0 +1,200 @@
+// Lock files: what is in one is not searched for, and gives the same bytes; what is out of date is
+// said, and the file itself reads and prints.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/files.h"
+#include "cli/lock_file.h"
+#include "cli/process.h"
+
+namespace morello {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A kernel of every kind: types, threads, packed operands, sizes and strides known at run time
+// only.
+constexpr const char* kKernels =
+    "mm(a: f32[40,70], b: f32[70,90] packed): f32 = matmul(a, b)\n"
+    "vec(x: bf16[1,500], w: bf16[500,600] packed): f32 = matmul(x, w)\n"
+    "act(a: bf16[7,300], b: f32[300,33] col, c: f32[33]): bf16 = gelu_tanh(matmul(a, b) + c)\n"
+    "ints(a: u8[33,70], b: i8[70,45]): i32 col = matmul(a, b)\n"
+    "sum(x: f32[60,500]): f32 = reduce_sum(x, axis=1)\n"
+    "each(a: f32[m to 64], b: f32[m]): f32 = a * b\n"
+    "rows(a: f32[m near 100,70], b: f32[70,40] packed): f32 = matmul(a, b)\n"
+    "both(x: bf16[1,k%8 near 600], w: bf16[k,n%16 near 896] col strided): f32 = matmul(x, w)\n";
+
+struct Project {
+  TemporaryDirectory d;
+  std::string p = d.path() + "/";
+
+  Project() { std::ofstream(p + "k.spec") << kKernels; }
+  Ran generate(const std::string& header, const Words& more) const {
+    Words words{"generate", "--spec-file",   p + "k.spec", "--header",
+                p + header, "--header-name", "k.h"};
+    words.insert(words.end(), more.begin(), more.end());
+    return morello(words);
+  }
+};
+
+TEST_CASE("what is locked is written without a search, byte for byte") {
+  const Project project;
+  const std::string& p = project.p;
+  for (const char* machine : {"x86-64-v3", "graniterapids"})
+    for (const char* threads : {"1", "2"}) {
+      CAPTURE(machine);
+      CAPTURE(threads);
+      const Words common{"--machine", machine,    "--threads",     threads,
+                         "--lock",    p + "lock", "--lock-target", "all"};
+      Words first = common, second = common;
+      first.emplace_back("--update-lock");
+      // A search would need more than one sub-problem.
+      second.insert(second.end(), {"--locked", "--max-specs", "1"});
+      const Ran a = project.generate("first.h", first);
+      CHECK(a.err == "");
+      REQUIRE(a.code == 0);
+      const std::string lock = contents(p + "lock");
+      const Ran b = project.generate("second.h", second);
+      CHECK(b.err == "");
+      REQUIRE(b.code == 0);
+      CHECK(b.out.find(" (from the lock file)\n") != std::string::npos);
+      CHECK(b.out.find("not from the lock file") == std::string::npos);
+      CHECK(contents(p + "first.h") == contents(p + "second.h"));
+      // An update with nothing to do changes nothing.
+      first.insert(first.end(), {"--max-specs", "1"});
+      CHECK(project.generate("first.h", first).code == 0);
+      CHECK(contents(p + "lock") == lock);
+    }
+}
+
+TEST_CASE("what is out of date is searched for, or said") {
+  const TemporaryDirectory d;
+  const std::string p = d.path() + "/";
+  const auto tiny = [&](const std::string& spec, const std::string& machine, const Words& more) {
+    Words words{"generate",   "--spec", spec,       "--name",        "tiny",
+                "--machine",  machine,  "--isa",    "scalar",        "--header",
+                p + "tiny.h", "--lock", p + "lock", "--lock-target", "t"};
+    words.insert(words.end(), more.begin(), more.end());
+    return morello(words);
+  };
+  const std::string other = "(a: f32[4,9], b: f32[9,16] packed): f32 = matmul(a, b)";
+  const Ran missing = tiny(kTiny, "zen5", {"--locked", "--update-command", "make t.update"});
+  CHECK(missing.code == 4);
+  CHECK(missing.err == "morello: error: " + p +
+                           "lock is out of date, and a search is not allowed:\n"
+                           "  tiny scalar: it has no entry\nTo update it:\n  make t.update\n");
+  CHECK(tiny(kTiny, "zen5", {}).out.find(" (not from the lock file: it has no entry)\n") !=
+        std::string::npos);
+  REQUIRE(tiny(kTiny, "zen5", {"--update-lock"}).code == 0);
+  CHECK(tiny(kTiny, "zen5", {"--locked"}).code == 0);
+
+  const struct {
+    std::string spec, machine;
+    Words more;
+    std::string why;
+  } rows[] = {
+      {other,
+       "zen5",
+       {},
+       "  tiny scalar: its spec is `tiny(a: f32[4,9], b: f32[9,16] packed): "
+       "f32[4,16] = matmul(a, b)`, the lock file has `tiny(a: f32[4,8], "},
+      {kTiny, "zen4", {}, "  tiny scalar: its machine is zen4 (sha256 "},
+      {kTiny,
+       "zen5",
+       {"--threads", "2"},
+       "  tiny scalar: it may use 2 threads, the lock file says 1\n"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.why);
+    Words more = row.more;
+    more.emplace_back("--locked");
+    const Ran ran = tiny(row.spec, row.machine, more);
+    CHECK(ran.code == 4);
+    CHECK(ran.err.find(row.why) != std::string::npos);
+    CHECK(tiny(row.spec, row.machine, row.more).code == 0);
+  }
+  // Another target's entries stay.
+  CHECK(morello({"generate", "--spec", kTiny, "--name", "tiny", "--machine", "zen5", "--isa",
+                 "scalar", "--lock", p + "lock", "--lock-target", "u", "--update-lock"})
+            .code == 0);
+  CHECK(tiny(kTiny, "zen5", {"--locked"}).code == 0);
+  CHECK(listing(d.path()) == Words{"lock", "tiny.h"});
+}
+
+// Replaces the first `from` of a file.
+void edit(const std::string& path, const std::string& from, const std::string& to) {
+  std::string text = contents(path);
+  const size_t at = text.find(from);
+  CAPTURE(from);
+  REQUIRE(at != std::string::npos);
+  std::ofstream(path) << text.replace(at, from.size(), to);
+}
+
+TEST_CASE("a lock file that somebody edited") {
+  const TemporaryDirectory d;
+  const std::string lock = d.path() + "/lock";
+  const auto locked = [&](const char* mode) {
+    return morello({"generate", "--spec", kTiny, "--name", "tiny", "--machine", "zen5", "--isa",
+                    "scalar", "--lock", lock, "--lock-target", "t", mode});
+  };
+  const struct {
+    const char *from, *to;
+    int code;
+    const char* why;
+  } rows[] = {
+      {"version = 1", "version = 9", 4, "version 9 of lock files is not known"},
+      {"version = 1", "version = 1 1", 4, "lock:2:13: error: "},
+      {"threads = 1\n", "", 4, ": error: a kernel lacks `threads`"},
+      {"threads = 1\n", "threads = \"1\"\n", 4, "`threads` of a kernel has the wrong type"},
+      {"threads = 1\n", "threads = 0\n", 4, "`threads` of a kernel is 0"},
+      {"threads = 1\n", "thread = 1\nthreads = 1\n", 4, "unknown key `thread` in a kernel"},
+      {"family = \"", "family = \"x", 4, "this generator cannot use its entry: no family `x"},
+      {"nest = \"\"\"\n", "nest = \"\"\"\nloop k by 3\n  ", 4, "cannot use its entry: "},
+      {"nest = \"\"\"\n", "nest = \"\"\"\nturn\n", 4, "cannot use its entry: no node `turn`"},
+      {"output_sha256 = \"", "output_sha256 = \"0", 1, "a bug of Morello, please report it"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.to);
+    std::filesystem::remove(lock);
+    REQUIRE(locked("--update-lock").code == 0);
+    edit(lock, row.from, row.to);
+    const Ran ran = locked("--locked");
+    CHECK(ran.code == row.code);
+    CHECK(ran.err.find(row.why) != std::string::npos);
+    CAPTURE(ran.err);
+    CHECK(ran.out == "");
+  }
+}
+
+TEST_CASE("a lock file prints what it reads") {
+  LockFile lock;
+  LockedKernel k{.target = "b",
+                 .name = "k",
+                 .isa = "avx2",
+                 .spec = "k(): \"\\",
+                 .machine = "m",
+                 .machine_sha256 = "00",
+                 .threads = 2,
+                 .cycles = 7,
+                 .pieces = {{"n", {64, 16}}},
+                 .divided = 2,
+                 .divided_from = 32,
+                 .programs = {{1, 5, "family", "loop n by 4\n  call\n"}, {2, 6, "f", "call\n"}}};
+  lock.replace("b", {k}, {{"b", "11", "22"}});
+  k.target = "a";
+  k.pieces = {};
+  k.divided = 1;
+  k.divided_from = 0;
+  lock.replace("a", {k}, {});
+  const Result<LockFile> read = parse_lock(lock.toml(), "lock");
+  REQUIRE(read.ok());
+  CHECK(read->kernels == lock.kernels);
+  CHECK(read->outputs == lock.outputs);
+  CHECK(read->toml() == lock.toml());
+  CHECK(lock.kernels[0].target == "a");
+}
+
+}  // namespace
+}  // namespace morello

@@ -4,6 +4,25 @@
 # _morello_check_*. A step that finds a mistake sets `problem`; otherwise it sets the variables
 # named above it. Only the public function calls message(), so that the call stack under an error
 # has two lines: this module's and the consumer's.
+#[=[.md
+## Mistakes
+
+A wrong call stops the configure run and says what was given, what is allowed and which word is
+near; the last line of the call stack is the call:
+
+```
+CMake Error at .../MorelloGenerate.cmake (message):
+   morello_add_kernel(ffw): unknown argument "SPECES". Did you mean SPECS?
+   Allowed: SPEC SPECS SPEC_FILE TYPE NAME NAMESPACE HEADER MACHINE ISA DISPATCH THREADS MAX_SPECS LOCK LOCKED VENDOR_DIR REPORT_VAR SCHEDULE_VAR OUTPUT_DIR EXCLUDE_FROM_ALL STATS
+   In /home/me/project/CMakeLists.txt
+Call Stack (most recent call first):
+  CMakeLists.txt:7 (morello_add_kernel)
+```
+
+A spec that does not parse stops the configure run too when the generator is there already (from a
+package or `MORELLO_EXECUTABLE`), else the build, with the file, the line and the column. For `SPEC`
+and `SPECS` that file is `<build>/morello/<target>/<target>.spec`; a `SPEC_FILE` is read in the build.
+]=]
 
 # --- reading the call ---------------------------------------------------------------------------
 
@@ -263,10 +282,14 @@ function(_morello_check_header)
   set(header "${header}" PARENT_SCOPE)
 endfunction()
 
-# -> include_dir, header_path, source_path
+# -> include_dir, header_path, source_path, impl_path, stats_path (the last two or ""), report_path
 function(_morello_check_output)
   set(include_dir "${work}/include")
-  if("OUTPUT_DIR" IN_LIST given)
+  set(source_dir "${work}")
+  if(vendor_dir)
+    set(include_dir "${vendor_dir}")
+    set(source_dir "${vendor_dir}")
+  elseif("OUTPUT_DIR" IN_LIST given)
     cmake_path(ABSOLUTE_PATH arg_OUTPUT_DIR BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE
                OUTPUT_VARIABLE include_dir)
     cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${include_dir}" NORMALIZE in_build)
@@ -285,11 +308,19 @@ function(_morello_check_output)
   set(header_path "${header_path}" PARENT_SCOPE)
   set(source_path "" PARENT_SCOPE)
   if(NOT arg_TYPE STREQUAL "INTERFACE")
-    set(source_path "${work}/${target}.cc" PARENT_SCOPE)
+    set(source_path "${source_dir}/${target}.cc" PARENT_SCOPE)
   endif()
+  set(impl_path "" PARENT_SCOPE)
+  set(stats_path "" PARENT_SCOPE)
+  if(NOT vendor_dir)
+    set(impl_path "${work}/${target}.impl" PARENT_SCOPE)
+    set(stats_path "${work}/${target}.stats.json" PARENT_SCOPE)
+  endif()
+  set(report_path "${work}/${target}.report.html" PARENT_SCOPE)
 endfunction()
 
-# -> machine, machine_file (what to depend on, or "")
+# -> machine: a name or a path; machine_file: what to depend on, or ""; machine_input: the user's
+#    file that this one is, or is made from; machine_target: what makes it, or ""
 function(_morello_check_machine)
   set(machine native)
   if("MACHINE" IN_LIST given)
@@ -298,35 +329,73 @@ function(_morello_check_machine)
     set(machine "${MORELLO_MACHINE}")
   endif()
   set(machine_file "")
+  set(machine_input "")
+  set(machine_target "")
   get_property(known GLOBAL PROPERTY _MORELLO_MACHINES)
+  get_property(file GLOBAL PROPERTY "_MORELLO_MACHINE_${machine}")
   if(machine STREQUAL "native")
-    if(CMAKE_CROSSCOMPILING)
-      set(problem "MACHINE native is the machine that builds, but this is a cross build\nName the machine that will run the kernels:\n  MACHINE <name>|<file.toml>" PARENT_SCOPE)
-    elseif(NOT "$ENV{SOURCE_DATE_EPOCH}" STREQUAL "")
-      set(problem "MACHINE native depends on the machine that builds, but SOURCE_DATE_EPOCH asks for a reproducible build\nWrite a machine file once and check it in:\n  morello machine detect --output ${CMAKE_CURRENT_SOURCE_DIR}/machine.toml\nThen say\n  MACHINE machine.toml" PARENT_SCOPE)
-    endif()
+    _morello_check_native()
     set(machine_file "${CMAKE_BINARY_DIR}/morello/native.toml")
     set(machine "${machine_file}")
+    set(machine_target morello_machine)
+  elseif(file)
+    get_property(machine_input GLOBAL PROPERTY "_MORELLO_MACHINE_INPUT_${machine}")
+    get_property(machine_target GLOBAL PROPERTY "_MORELLO_MACHINE_TARGET_${machine}")
+    set(machine_file "${file}")
+    set(machine "${file}")
   elseif(machine MATCHES "\\.toml$|/")
     cmake_path(ABSOLUTE_PATH machine BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE
                OUTPUT_VARIABLE machine_file)
     if(NOT EXISTS "${machine_file}" OR IS_DIRECTORY "${machine_file}")
-      set(problem "MACHINE \"${machine}\" is not a file\nLooked for ${machine_file}" PARENT_SCOPE)
+      set(problem "MACHINE \"${machine}\" is not a file\nLooked for ${machine_file}")
     endif()
     set(machine "${machine_file}")
+    set(machine_input "${machine_file}")
   elseif(known AND NOT machine IN_LIST known)
     _morello_nearest(hint "${machine}" native ${known})
     list(JOIN known ", " allowed)
-    set(problem "MACHINE \"${machine}\" is not known${hint}\nAllowed: native, a file.toml, ${allowed}"
-        PARENT_SCOPE)
+    set(problem "MACHINE \"${machine}\" is not known${hint}\nAllowed: native, a file.toml, ${allowed}")
   endif()
-  set(machine "${machine}" PARENT_SCOPE)
-  set(machine_file "${machine_file}" PARENT_SCOPE)
+  foreach(name IN ITEMS machine machine_file machine_input machine_target problem)
+    set(${name} "${${name}}" PARENT_SCOPE)
+  endforeach()
 endfunction()
 
-# -> isa_arguments; none: the generator's default, which depends on the machine
+# What must not depend on the machine that builds.
+macro(_morello_check_native)
+  set(advice "Write a machine file once and check it in:\n  morello machine detect --output ${CMAKE_CURRENT_SOURCE_DIR}/machine.toml\nThen say\n  MACHINE machine.toml")
+  set(because "")
+  if(CMAKE_CROSSCOMPILING)
+    set(problem "MACHINE native is the machine that builds, but this is a cross build\nName the machine that will run the kernels:\n  MACHINE <name>|<file.toml>")
+  elseif(NOT "$ENV{SOURCE_DATE_EPOCH}" STREQUAL "")
+    set(because "SOURCE_DATE_EPOCH asks for a reproducible build")
+  elseif(locked)
+    set(because "LOCKED asks for the same kernels everywhere")
+  elseif(vendor_dir)
+    set(because "what is checked in must be the same for everybody")
+  endif()
+  if(because)
+    set(problem "MACHINE native depends on the machine that builds, but ${because}\n${advice}")
+  endif()
+endmacro()
+
+# -> isa_arguments; none: the generator's default, which depends on the machine. One ISA without
+# another is called without asking the CPU, so it takes a DISPATCH none to say so.
 function(_morello_check_isa)
   set(isa_arguments "")
+  if(NOT "DISPATCH" IN_LIST given)
+    set(arg_DISPATCH runtime)
+  elseif(NOT arg_DISPATCH IN_LIST dispatches)
+    _morello_nearest(hint "${arg_DISPATCH}" ${dispatches})
+    list(JOIN dispatches " " allowed)
+    set(problem "DISPATCH \"${arg_DISPATCH}\" is not known${hint}\nAllowed: ${allowed}" PARENT_SCOPE)
+    return()
+  endif()
+  list(LENGTH arg_ISA count)
+  if(arg_DISPATCH STREQUAL "none" AND NOT count EQUAL 1)
+    set(problem "DISPATCH none calls one instruction set without asking the CPU: name it\nSay  ISA <isa> DISPATCH none" PARENT_SCOPE)
+    return()
+  endif()
   if("ISA" IN_LIST given)
     set(chosen ${arg_ISA})
     list(JOIN isas " " allowed)
@@ -343,9 +412,9 @@ function(_morello_check_isa)
       list(JOIN chosen " " got)
       set(problem "ISA \"${got}\" names one twice" PARENT_SCOPE)
       return()
-    elseif(NOT "scalar" IN_LIST chosen)
+    elseif(NOT "scalar" IN_LIST chosen AND arg_DISPATCH STREQUAL "runtime")
       list(JOIN chosen " " got)
-      set(problem "ISA \"${got}\" leaves nothing to run on other CPUs\nSay  ISA ${got} scalar" PARENT_SCOPE)
+      set(problem "ISA \"${got}\" leaves nothing to run on other CPUs\nSay  ISA ${got} scalar  or, if every CPU that runs it has it,  ISA ${got} DISPATCH none" PARENT_SCOPE)
       return()
     endif()
     list(JOIN chosen "," chosen)
@@ -360,6 +429,43 @@ function(_morello_check_threads)
   elseif(NOT arg_THREADS MATCHES "^[1-9][0-9]?[0-9]?[0-9]?$" OR arg_THREADS GREATER max_threads)
     set(problem "THREADS \"${arg_THREADS}\" is not a whole number from 1 to ${max_threads}" PARENT_SCOPE)
   endif()
+endfunction()
+
+# -> budget_arguments
+function(_morello_check_budget)
+  set(budget_arguments "")
+  if("MAX_SPECS" IN_LIST given)
+    if(NOT arg_MAX_SPECS MATCHES "^[1-9][0-9]*$" OR arg_MAX_SPECS GREATER 1000000000000)
+      set(problem "MAX_SPECS \"${arg_MAX_SPECS}\" is not a whole number from 1 to 1000000000000" PARENT_SCOPE)
+    endif()
+    set(budget_arguments --max-specs "${arg_MAX_SPECS}")
+  endif()
+  set(budget_arguments "${budget_arguments}" PARENT_SCOPE)
+endfunction()
+
+# -> pool: where the command runs; progress: what it shows. A command in Ninja's terminal is seen
+# while it runs and holds back the output of all others, so that is for who asks for it.
+function(_morello_check_progress)
+  set(pool JOB_POOL morello PARENT_SCOPE)
+  set(progress "${MORELLO_PROGRESS}")
+  set(allowed auto terminal log off)
+  if(progress STREQUAL "terminal")
+    set(pool USES_TERMINAL PARENT_SCOPE)
+    set(progress auto)
+  elseif(NOT progress IN_LIST allowed)
+    _morello_nearest(hint "${progress}" ${allowed})
+    list(JOIN allowed " " allowed)
+    set(problem "MORELLO_PROGRESS \"${progress}\" is not known${hint}\nAllowed: ${allowed}" PARENT_SCOPE)
+  endif()
+  set(progress "${progress}" PARENT_SCOPE)
+endfunction()
+
+function(_morello_check_variables)
+  foreach(word IN ITEMS REPORT_VAR SCHEDULE_VAR)
+    if("${word}" IN_LIST given AND NOT "${arg_${word}}" MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+      set(problem "${word} \"${arg_${word}}\" is not a name for a variable" PARENT_SCOPE)
+    endif()
+  endforeach()
 endfunction()
 
 # Writes the spec's file and lets the generator read it, if it is there already: a mistake in a

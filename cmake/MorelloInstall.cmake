@@ -27,6 +27,9 @@ install(FILES
   "${CMAKE_CURRENT_LIST_DIR}/MorelloGenerate.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MorelloCheck.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/MorelloGenerator.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloCompanions.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloScript.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/MorelloVendor.cmake"
   DESTINATION "${Morello_INSTALL_CMAKEDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/generator/target/machines"
         DESTINATION "${MORELLO_INSTALL_DATADIR}" FILES_MATCHING PATTERN "*.toml")

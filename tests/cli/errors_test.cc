@@ -17,11 +17,13 @@ const Row kRows[] = {
     {{},
      2,
      "morello: error: a command is missing (allowed: generate, check, explain, machine, bench, "
+     "testbench, "
      "memo)\n"
      "Try `morello --help`.\n"},
     {{""},
      2,
      "morello: error: unknown command `` (allowed: generate, check, explain, machine, bench, "
+     "testbench, "
      "memo)\n"
      "Try `morello --help`.\n"},
     {{"generat"},

@@ -18,13 +18,13 @@ using Words = std::vector<std::string>;
 // only.
 constexpr const char* kKernels =
     "mm(a: f32[40,70], b: f32[70,90] packed): f32 = matmul(a, b)\n"
-    "vec(x: bf16[1,500], w: bf16[500,600] packed): f32 = matmul(x, w)\n"
+    "vec(x: bf16[1,500], w: bf16[500,96] packed): f32 = matmul(x, w)\n"
     "act(a: bf16[7,300], b: f32[300,33] col, c: f32[33]): bf16 = gelu_tanh(matmul(a, b) + c)\n"
     "ints(a: u8[33,70], b: i8[70,45]): i32 col = matmul(a, b)\n"
     "sum(x: f32[60,500]): f32 = reduce_sum(x, axis=1)\n"
-    "each(a: f32[m to 64], b: f32[m]): f32 = a * b\n"
-    "rows(a: f32[m near 100,70], b: f32[70,40] packed): f32 = matmul(a, b)\n"
-    "both(x: bf16[1,k%8 near 600], w: bf16[k,n%16 near 896] col strided): f32 = matmul(x, w)\n";
+    "each(a: f32[m to 8], b: f32[m]): f32 = a * b\n"
+    "rows(a: f32[m near 16,70], b: f32[70,24] packed): f32 = matmul(a, b)\n"
+    "both(x: bf16[1,k%8 near 64], w: bf16[k,n%16 near 64] col strided): f32 = matmul(x, w)\n";
 
 struct Project {
   TemporaryDirectory d;
@@ -42,7 +42,12 @@ struct Project {
 TEST_CASE("what is locked is written without a search, byte for byte") {
   const Project project;
   const std::string& p = project.p;
-  for (const char* machine : {"x86-64-v3", "graniterapids"})
+#ifdef MORELLO_LONG
+  const std::vector<const char*> machines = {"x86-64-v3", "graniterapids"};
+#else
+  const std::vector<const char*> machines = {"x86-64-v3"};
+#endif
+  for (const char* machine : machines)
     for (const char* threads : {"1", "2"}) {
       CAPTURE(machine);
       CAPTURE(threads);

@@ -238,11 +238,15 @@ endfunction()
 # The library of what is checked in; -> nothing generated.
 function(_morello_vendored)
   set(problems "")
+  set(missing OFF)
   foreach(file IN ITEMS "${header_path}" ${source_path})
+    if(NOT EXISTS "${file}")
+      set(missing ON)
+      set_source_files_properties("${file}" PROPERTIES GENERATED ON)  # CMake would not go on
+    endif()
     _morello_vendored_problem(wrong "${file}")
     if(wrong)
       list(APPEND problems "${file} ${wrong}")
-      set_source_files_properties("${file}" PROPERTIES GENERATED ON)
     endif()
   endforeach()
   if(generator)
@@ -262,7 +266,7 @@ endfunction()
 # An error of the build: one of the configure run would leave no build system to update with.
 function(_morello_stale)
   list(JOIN problems "\n  " text)
-  if(locked OR NOT EXISTS "${header_path}")
+  if(locked OR missing)
     list(JOIN problems ", " line)
     add_custom_target(${target}.check VERBATIM COMMENT "Morello: what is checked in for ${target}"
       COMMAND "${CMAKE_COMMAND}" -E echo "${CMAKE_CURRENT_LIST_FILE}: error: target ${target}: ${line}. To update: ${update_text}"

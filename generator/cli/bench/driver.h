@@ -269,12 +269,13 @@ class Reference {
     for (bool more = true; more; ++count) {
       for (int i = 0; i < S::kInputs; ++i) in[i] = static_cast<Value>(element(i, point));
       const Value term = S::template body<Value>(in, extra);
-      sum = fn::wrap(sum + term);
+      sum = count == 0 ? term : S::combine(sum, term);
       magnitude += std::fabs(static_cast<double>(term));
       more = next(point);
     }
     const auto number = static_cast<double>(sum);
-    double tolerance = S::kFloat ? float_tolerance(magnitude, count) : 0;
+    // The largest of them is one of them.
+    double tolerance = S::kFloat ? float_tolerance(magnitude, S::kSums ? count : 1) : 0;
     if (S::kFloat && count == 1) tolerance *= 1 + S::kFunctions;
     if (!S::kFinishes) return stored(number, tolerance);
     if constexpr (S::kWhole)

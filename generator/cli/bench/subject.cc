@@ -100,11 +100,13 @@ std::string tables(const KernelSpec& spec, int threads) {
       "static constexpr std::int64_t kExtents[] = {{{}}};\nstatic constexpr bool kReduction[] = "
       "{{{}}};\n"
       "static constexpr int kInputs = {};\nstatic constexpr int kExtras = {};\n"
+      "static constexpr bool kSums = {};\n"
       "static constexpr bool kFinishes = {};\nstatic constexpr bool kWhole = {};\n"
       "static constexpr int kFunctions = {};\n"
       "static constexpr int kBufferOf[] = {{{}}};\nstatic constexpr int kBuffers = {};\n",
       threads, is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
-      fmt::join(reduction, ", "), c.inputs(), c.extras.size(), !c.finish.empty(),
+      fmt::join(reduction, ", "), c.inputs(), c.extras.size(),
+      c.combine == Combine::kSum || c.combine == Combine::kNone, !c.finish.empty(),
       !is_float(c.result()), count_functions(c.body) + count_functions(c.finish),
       fmt::join(spec.arguments, ", "), spec.params.size() + 1);
 }
@@ -122,6 +124,10 @@ std::string functions(const KernelSpec& spec, const std::string& kernel) {
       "{{\n"
       "  return {};\n}}\n",
       expression_text(c.body));
+  const Fn joins = c.reduces() ? joined_by(c.combine) : Fn::kAdd;
+  out += fmt::format(
+      "template <class T>\nstatic T combine(T a, T b) {{\n  return fn::{}_of(a, b);\n}}\n",
+      fn_def(joins)->name);
   // What is stored, before it is converted: of f32 where the sum is i32 and this is not.
   out += fmt::format(
       "template <class T, class S>\nstatic T finish(S sum, [[maybe_unused]] const T* extra) {{\n"

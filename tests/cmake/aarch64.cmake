@@ -1,5 +1,5 @@
-# T17: a program for AArch64 from here, run by QEMU: with MORELLO_EXECUTABLE, and with a generator that
-# the build makes for this host first. Given besides: CROSS_CXX, QEMU.
+# T17: a program for AArch64 from here, run by QEMU: with MORELLO_EXECUTABLE, with kernels that are checked
+# in and no generator, and with a generator that the build makes for this host first. Given besides: CROSS_CXX, QEMU.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
 file(WRITE "${WORK}/toolchain.cmake" "set(CMAKE_SYSTEM_NAME Linux)
@@ -32,6 +32,16 @@ endfunction()
 
 build_for_aarch64(given "-DMORELLO_MODULE=${MODULE}" "-DMORELLO_EXECUTABLE=${MORELLO}")
 expect_count("given: the generator" "Performing build step" 0)
+
+# Generated in a build for this host, then used where there is no generator.
+file(COPY "${SOURCE}/cmake" DESTINATION "${WORK}/installed")  # without the sources beside it
+set(vendored "-DMORELLO_MODULE=${WORK}/installed/cmake/MorelloGenerate.cmake"
+    "-DVENDOR_DIR=${WORK}/kernels")
+configure("${WORK}/program" "${WORK}/host" -DTYPE=STATIC "-DEXTRA=${WORK}/extra.cmake" ${vendored}
+          "-DMORELLO_EXECUTABLE=${MORELLO}")
+build("${WORK}/host" --target kernels.update)
+build_for_aarch64(vendored ${vendored})
+expect_count("vendored: kernels generated" "Morello: kernels" 0)
 
 # From Morello's sources, as a part of the project; CXX names the target's compiler, as it does in
 # builds of distributions. Its second build has nothing to compile or to generate.

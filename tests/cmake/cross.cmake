@@ -1,5 +1,5 @@
-# T17: cross builds, as far as no cross compiler is needed: MORELLO_EXECUTABLE, and what is said
-# when there is no generator for this host. The target is this machine under another name.
+# T17: cross builds, as far as no cross compiler is needed: MORELLO_EXECUTABLE, kernels that are checked
+# in, and what is said when there is no generator for this host. The target is this machine under another name.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
 file(WRITE "${WORK}/toolchain.cmake" "set(CMAKE_SYSTEM_NAME Linux)
@@ -83,3 +83,13 @@ expect_error("foreign" "
 project_with("add_executable(tool tool.cc)\nadd_executable(Morello::morello ALIAS tool)"
              "MACHINE x86-64-v3")
 expect_error("built for the target" "no Morello generator that runs on this host${ways}")
+
+# Checked in by a build that has a generator; then there is none.
+set(checked_in "MACHINE x86-64-v3 VENDOR_DIR \"${WORK}/kernels\"")
+project_with("" "${checked_in}")
+expect_error("nothing checked in" "no Morello generator that runs on this host${ways}")
+project_with("" "${checked_in}" "-DMORELLO_EXECUTABLE=${MORELLO}")
+build("${WORK}/build" --target twice.update)
+project_with("" "${checked_in}")
+build("${WORK}/build")
+must("${WORK}/build/app")

@@ -1,22 +1,55 @@
-# The adapters of docs/recipes.md: each one that this machine has the library for runs a kernel, with the
-# right results, and calls every index once.
+# The code of docs/recipes.md. Each adapter that this machine has the library for runs a kernel, with the
+# right results, and calls every index once; the CMake code is used by projects.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
-# The code after "<!-- file: NAME -->" -> a file
 file(READ "${SOURCE}/docs/recipes.md" page)
-set(names openmp_pool tbb_pool plain_threads highway_pool)
-foreach(name IN LISTS names)
-  set(mark "<!-- file: ${name}.h -->\n```cpp\n")
+
+# The code after "<!-- file: NAME -->" -> text
+function(code_of name)
+  string(REGEX MATCH "[a-z]+$" language "${name}")
+  string(REGEX REPLACE "^h$" "cpp" language "${language}")
+  set(mark "<!-- file: ${name} -->\n```${language}\n")
   string(FIND "${page}" "${mark}" begin)
   if(begin EQUAL -1)
-    fail("docs/recipes.md has no ${name}.h")
+    fail("docs/recipes.md has no ${name}")
   endif()
   string(LENGTH "${mark}" length)
   math(EXPR begin "${begin} + ${length}")
   string(SUBSTRING "${page}" ${begin} -1 text)
   string(FIND "${text}" "\n```" end)
   string(SUBSTRING "${text}" 0 ${end} text)
-  file(WRITE "${WORK}/source/${name}.h" "${text}\n")
+  set(text "${text}\n" PARENT_SCOPE)
+endfunction()
+
+# --- CMake: kernels are made in one project and checked in into another --------------------------
+code_of(vendor.cmake)
+set(vendor "${text}")
+code_of(cross.cmake)
+file(WRITE "${WORK}/project/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(makes LANGUAGES CXX)
+include(\"${MODULE}\")
+${vendor}${text}")
+configure("${WORK}/project" "${WORK}/makes" "-DMORELLO_EXECUTABLE=${MORELLO}")
+build("${WORK}/makes" --target logits.update)
+build("${WORK}/makes" --target up.update)
+
+code_of(use.cmake)
+file(WRITE "${WORK}/project/CMakeLists.txt" "cmake_minimum_required(VERSION 3.11)
+project(uses LANGUAGES CXX)
+add_library(libgemma gemma.cc)
+${text}")
+file(WRITE "${WORK}/project/gemma.cc" "#include \"logits.h\"
+void f(const float* x, const float* w, float* out);
+void f(const float* x, const float* w, float* out) { logits::product(x, w, out); }
+")
+configure("${WORK}/project" "${WORK}/uses")
+build("${WORK}/uses")
+
+# --- adapters of thread pools --------------------------------------------------------------------
+set(names openmp_pool tbb_pool plain_threads highway_pool)
+foreach(name IN LISTS names)
+  code_of(${name}.h)
+  file(WRITE "${WORK}/source/${name}.h" "${text}")
 endforeach()
 
 file(WRITE "${WORK}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)

@@ -1,4 +1,5 @@
-# MORELLO_CACHE_DIR: where solved sub-problems go, and that nothing that is generated depends on it.
+# T9: MORELLO_CACHE_DIR: where solved sub-problems go, and that nothing that is generated depends on it:
+# no, a cold, a warm, a damaged, a truncated, an unwritable directory; two builds at once.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 unset(ENV{MORELLO_CACHE_DIR})
 
@@ -72,8 +73,37 @@ endforeach()
 build_with(damaged "-DMORELLO_CACHE_DIR=${shared}")
 expect_match("damaged" "morello: note: memo table .*: it is truncated; it is not used")
 expect_tables("${shared}")
+# Tables that end too early.
+file(GLOB tables "${shared}/*.memo")
+foreach(table IN LISTS tables)
+  execute_process(COMMAND head -c 64 "${table}" OUTPUT_FILE "${WORK}/part")
+  file(COPY_FILE "${WORK}/part" "${table}")
+endforeach()
+build_with(truncated "-DMORELLO_CACHE_DIR=${shared}")
+expect_match("truncated" "morello: note: memo table .*: it is truncated or damaged; it is not used")
 build_with(repaired "-DMORELLO_CACHE_DIR=${shared}")
 expect_count("repaired" "morello: note:" 0)
 file(WRITE "${WORK}/file" "")
 build_with(impossible "-DMORELLO_CACHE_DIR=${WORK}/file")
 expect_match("impossible" "morello: note: memo table .*: Not a directory")
+
+# A directory that cannot be written to (root can, and is not told).
+file(MAKE_DIRECTORY "${WORK}/read only")
+file(CHMOD "${WORK}/read only" PERMISSIONS OWNER_READ OWNER_EXECUTE)
+build_with(read_only "-DMORELLO_CACHE_DIR=${WORK}/read only")
+file(CHMOD "${WORK}/read only" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+
+# Two builds fill one cold directory at the same time: a pipe's commands run together.
+foreach(name IN ITEMS left right)
+  configure("${WORK}/source" "${WORK}/${name}" "-DMORELLO_EXECUTABLE=${MORELLO}"
+            "-DMORELLO_CACHE_DIR=${WORK}/both")
+endforeach()
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}/left"
+                COMMAND "${CMAKE_COMMAND}" --build "${WORK}/right"
+                RESULTS_VARIABLE results OUTPUT_QUIET ERROR_VARIABLE said)
+if(NOT results STREQUAL "0;0")
+  fail("two builds at once: ${results}\n${said}")
+endif()
+build_with(left "-DMORELLO_CACHE_DIR=${WORK}/both")
+build_with(right "-DMORELLO_CACHE_DIR=${WORK}/both")
+expect_tables("${WORK}/both")

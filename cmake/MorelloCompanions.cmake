@@ -22,7 +22,8 @@ compares it with a reference in double precision, integers exactly: random input
 (zeros of both signs, ends of integer ranges) in turn, `RUNS` times (4) with other numbers each time, from `SEED` (1)
 on. Every buffer ends where a page begins that nobody may touch. Kernels of `TYPE INTERFACE` run a
 second time with the fallback for other CPUs. No test framework is needed; `LINK` is for what else
-the program shall have, such as sanitizers.
+the program shall have, such as sanitizers. Without a generator, in a project whose kernels are
+all checked in, there is no test, and a line says so; the same holds for benchmarks.
 
 ## morello_add_benchmark
 
@@ -55,6 +56,16 @@ macro(_morello_read_call)
   endif()
 endmacro()
 
+# -> generator; "" where there is none: who only uses what is checked in has to come this far.
+function(_morello_find_or_none target)
+  set(problem "")
+  _morello_check_generator()
+  if(NOT problem STREQUAL "")
+    set(generator "")
+  endif()
+  set(generator "${generator}" PARENT_SCOPE)
+endfunction()
+
 macro(_morello_stop function)
   if(NOT problem STREQUAL "")
     string(REPLACE "\n" "\n " problem "${problem}")
@@ -83,13 +94,13 @@ function(morello_add_machine)
     endif()
   endif()
   set(file "${input}")
+  set(generator "")
   if(problem STREQUAL "" AND arg_XML)
-    set(target "")
-    _morello_check_generator()
+    _morello_find_or_none("${call}")
     set(file "${CMAKE_BINARY_DIR}/morello/machines/${call}.toml")
   endif()
   _morello_stop(morello_add_machine)
-  if(arg_XML)
+  if(generator)
     _morello_detect(morello_machine_${call} "${file}" "${input}")
     set_property(GLOBAL PROPERTY "_MORELLO_MACHINE_TARGET_${call}" morello_machine_${call})
   endif()
@@ -115,6 +126,10 @@ function(morello_add_test)
   endforeach()
   _morello_check_testbench()
   _morello_stop(morello_add_test)
+  if(NOT generator)
+    message(STATUS "Morello: the test ${call} is left out: there is no generator")
+    return()
+  endif()
   _morello_testbench("" ${arg_KERNELS})
   # What asks for a variant by name is in the header itself only.
   set(forced ON)
@@ -138,6 +153,10 @@ function(morello_add_benchmark)
   _morello_read_call()
   _morello_check_testbench()
   _morello_stop(morello_add_benchmark)
+  if(NOT generator)
+    message(STATUS "Morello: the benchmark ${call} is left out: there is no generator")
+    return()
+  endif()
   _morello_testbench("  program.bench();\n" ${arg_KERNELS} ${arg_BASELINE})
 endfunction()
 
@@ -161,8 +180,8 @@ macro(_morello_check_testbench)
     endforeach()
   endif()
   if(problem STREQUAL "")
+    _morello_find_or_none("${call}")
     set(target "${call}")
-    _morello_check_generator()
   endif()
 endmacro()
 

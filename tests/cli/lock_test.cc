@@ -128,6 +128,22 @@ TEST_CASE("what is out of date is searched for, or said") {
   CHECK(listing(d.path()) == Words{"lock", "tiny.h"});
 }
 
+TEST_CASE("targets that share a file may be updated at the same time") {
+  const TemporaryDirectory d;
+  std::vector<pid_t> running;
+  constexpr int kTargets = 8;
+  for (int i = 0; i < kTargets; ++i)
+    running.push_back(start_morello({"generate", "--spec", kTiny, "--name", "tiny", "--machine",
+                                     "zen5", "--isa", "scalar", "--lock", d.path() + "/lock",
+                                     "--lock-target", fmt::format("t{}", i), "--update-lock"}));
+  for (const pid_t pid : running) CHECK(wait_for(pid) == 0);
+  const Result<LockFile> lock = parse_lock(contents(d.path() + "/lock"), "lock");
+  REQUIRE(lock.ok());
+  CHECK(lock->kernels.size() == kTargets);
+  CHECK(lock->outputs.size() == kTargets);
+  CHECK(listing(d.path()) == Words{"lock"});
+}
+
 // Replaces the first `from` of a file.
 void edit(const std::string& path, const std::string& from, const std::string& to) {
   std::string text = contents(path);

@@ -1,5 +1,5 @@
 # T17: cross builds, as far as no cross compiler is needed: MORELLO_EXECUTABLE, kernels that are checked
-# in, and what is said when there is no generator for this host. The target is this machine under another name.
+# in, a generator built for this host first, and what is said when there is none. The target is this machine under another name.
 include("${CMAKE_CURRENT_LIST_DIR}/support.cmake")
 
 file(WRITE "${WORK}/toolchain.cmake" "set(CMAKE_SYSTEM_NAME Linux)
@@ -10,13 +10,15 @@ set(CMAKE_CXX_COMPILER \"${CXX}\")
 file(WRITE "${WORK}/foreign" "")
 file(COPY "${SOURCE}/cmake" DESTINATION "${WORK}/installed")  # without the sources beside it
 
+set(package installed)
+
 # project_with(<lines before the kernel> <arguments of the kernel>) -> result, output
 function(project_with lines arguments)
   file(REMOVE_RECURSE "${WORK}/build")
   file(WRITE "${WORK}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
 project(cross LANGUAGES CXX)
 set(MORELLO_MACHINES_DIR \"${SOURCE}/generator/target/machines\")
-include(\"${WORK}/installed/cmake/MorelloGenerate.cmake\")
+include(\"${WORK}/${package}/cmake/MorelloGenerate.cmake\")
 ${lines}
 morello_add_kernel(twice SPEC \"(a: f32[4]): f32 = a + a\" ${arguments})
 add_executable(app main.cc)
@@ -93,3 +95,27 @@ build("${WORK}/build" --target twice.update)
 project_with("" "${checked_in}")
 build("${WORK}/build")
 must("${WORK}/build/app")
+
+# With Morello's sources beside the module. Their place is taken by a project that "builds" the generator
+# we have, and that minds what it is told: nothing of the target. Whatever is built again is the same.
+file(COPY "${SOURCE}/cmake" DESTINATION "${WORK}/sources")
+file(WRITE "${WORK}/sources/generator/cli/main.cc" "")
+file(WRITE "${WORK}/sources/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(Morello LANGUAGES NONE)
+if(CMAKE_CROSSCOMPILING OR DEFINED ENV{CXX} OR NOT CMAKE_BUILD_TYPE STREQUAL Release OR NOT told)
+  message(FATAL_ERROR \"the target's settings came through\")
+endif()
+add_custom_target(morello COMMAND \"\${CMAKE_COMMAND}\" -E copy_if_different \"${MORELLO}\"
+                  \"\${CMAKE_BINARY_DIR}/generator/cli/morello\")
+")
+set(package sources)
+set(ENV{CXX} "${CXX}")
+project_with("" "MACHINE x86-64-v3" -DMORELLO_NATIVE_ARGS=-Dtold=ON -DCMAKE_BUILD_TYPE=Debug)
+expect_match("nested" "Morello: the generator is morello_native \\(built for this host in ")
+build("${WORK}/build" -j 4)
+expect_count("nested: kernels generated" "Morello: twice" 1)
+must("${WORK}/build/app")
+build("${WORK}/build")
+expect_count("nested, again: kernels generated" "Morello: twice|Building CXX" 0)
+project_with("" "MACHINE x86-64-v3" -DMORELLO_NATIVE_BUILD=OFF)
+expect_error("nested build forbidden" "no Morello generator that runs on this host${ways}")

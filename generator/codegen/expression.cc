@@ -24,8 +24,9 @@ std::string splat(const Isa& isa, Dtype type, int lanes, double x) {
   return lanes == 1 ? number : expand(isa.splat(type), {{"x", number}});
 }
 
-std::string write_expression(Writer& w, Names& names, Functions& functions, const Isa& isa,
-                             int lanes, const Expression& e, const TermRegisters& registers) {
+std::vector<std::string> write_terms(Writer& w, Names& names, Functions& functions, const Isa& isa,
+                                     int lanes, const Expression& e,
+                                     const TermRegisters& registers) {
   std::vector<std::string> reg(e.size());
   for (size_t i = 0; i < e.size(); ++i) {
     const Term& t = e[i];
@@ -48,10 +49,11 @@ std::string write_expression(Writer& w, Names& names, Functions& functions, cons
       w.code(expand(f->code, {{"c", reg[i]},
                               {"a", reg[t.a]},
                               {"b", t.b < 0 ? "" : reg[t.b]},
+                              {"d", t.c < 0 ? "" : reg[t.c]},
                               {"t", names.fresh("t")}}));
     }
   }
-  return reg.back();
+  return reg;
 }
 
 }  // namespace morello

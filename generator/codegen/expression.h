@@ -20,8 +20,9 @@ struct TermRegisters {
   std::string value;
 };
 
-// Writes the terms, vectors of `lanes`, one after the other; the register that has the last one.
-std::string write_expression(Writer& w, Names& names, Functions& functions, const Isa& isa,
-                             int lanes, const Expression& e, const TermRegisters& registers);
+// Writes the terms, vectors of `lanes`, one after the other; the registers that have them.
+std::vector<std::string> write_terms(Writer& w, Names& names, Functions& functions, const Isa& isa,
+                                     int lanes, const Expression& e,
+                                     const TermRegisters& registers);
 
 }  // namespace morello

@@ -9,6 +9,11 @@
 namespace morello {
 namespace {
 
+// The body reads others.
+bool reads(const Computation& c, size_t extra) {
+  return morello::names(c.finish, Fn::kExtra, static_cast<int>(extra));
+}
+
 class FinishWriter {
  public:
   FinishWriter(Functions& functions, const Problem& p, const FinishJob& job)
@@ -47,9 +52,10 @@ std::string FinishWriter::params() const {
   std::string s =
       fmt::format("{} sums, {} out", const_pointer(c_.compute), mutable_pointer(out.dtype));
   for (size_t i = 0; i < c_.extras.size(); ++i)
-    s += fmt::format(", {} extra{}", const_pointer(extra(i).dtype), i);
+    if (reads(c_, i)) s += fmt::format(", {} extra{}", const_pointer(extra(i).dtype), i);
   s += stride_params(out.map);
-  for (size_t i = 0; i < c_.extras.size(); ++i) s += stride_params(extra(i).map);
+  for (size_t i = 0; i < c_.extras.size(); ++i)
+    if (reads(c_, i)) s += stride_params(extra(i).map);
   return s;
 }
 
@@ -124,16 +130,19 @@ void FinishWriter::vector(i64 n) {
   read_vector(w_, names_, *fin_.load, c_.compute, from, lanes(job_.sums, n), sum);
   std::vector<std::string> extras;
   for (size_t i = 0; i < c_.extras.size(); ++i) {
+    extras.emplace_back();
+    if (!reads(c_, i)) continue;
     const Ref& ref = extra(i);
     const Access& a = *fin_.extras[i];
     const std::string p = pointer("e", fmt::format("extra{}", i), ref);
-    extras.push_back(names_.fresh("v"));
+    extras.back() = names_.fresh("v");
     w_.line("{} {};", type(c_.result()), extras.back());
     const bool one = a.kind != Access::Kind::kVector;
     read_vector(w_, names_, a, ref.dtype, p, lanes(ref.map, one ? 1 : n), extras.back());
   }
-  const std::string value = write_expression(w_, names_, functions_, isa, fin_.lanes, c_.finish,
-                                             {.inputs = {}, .extras = extras, .value = sum});
+  const std::string value = write_terms(w_, names_, functions_, isa, fin_.lanes, c_.finish,
+                                        {.inputs = {}, .extras = extras, .value = sum})
+                                .back();
   const Ref& out = job_.refs[out_];
   const std::string to = pointer("o", "out", out);
   write_vector(w_, names_, *fin_.store, out.dtype, to, lanes(out.map, n), value);
@@ -149,11 +158,13 @@ std::string finish_function(Functions& functions, const Problem& p, const Finish
 std::string finish_arguments(const Problem& p, const FinishJob& job, const std::string& sums) {
   const Computation& c = *p.computation;
   const int out = c.inputs();
-  const auto first = static_cast<int>(c.operands.size());
+  const size_t first = c.operands.size();
   std::string args = sums + ", " + job.refs[out].pointer;
-  for (int t = first; t < c.tensors(); ++t) args += ", " + job.refs[t].pointer;
+  for (size_t i = 0; i < c.extras.size(); ++i)
+    if (reads(c, i)) args += ", " + job.refs[first + i].pointer;
   args += stride_args(job.refs[out].map);
-  for (int t = first; t < c.tensors(); ++t) args += stride_args(job.refs[t].map);
+  for (size_t i = 0; i < c.extras.size(); ++i)
+    if (reads(c, i)) args += stride_args(job.refs[first + i].map);
   return args;
 }
 

@@ -16,11 +16,12 @@
 #include "codegen/access.h"
 #include "codegen/expression.h"
 #include "codegen/leaf_writer.h"
+#include "impl/finishing.h"
 
 namespace morello {
 namespace {
 
-// Kernel applications per iteration of the reduction loop.
+// Kernel applications per iteration of the reduction loop; what comes before one counts as more.
 constexpr i64 kIterationKernels = 32;
 // The same where a stream is prefetched: memory is the limit there, and in a long iteration GCC
 // gathers the prefetches at its head, which costs 5 % against a hand-written loop.
@@ -38,7 +39,9 @@ LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& jo
       k_(*p.family.kernel),
       job_(job),
       out_(c_.inputs()),
-      finishes_(!c_.finish.empty() && !job.refs[out_].packed) {
+      finishes_(!c_.finish.empty() && !job.refs[out_].packed),
+      places_(places(k_, c_)),
+      before_(before_row(k_, c_)) {
   for (int o = 0; o < out_; ++o) regs_ = std::max<i64>(regs_, f_.loads[o]->regs);
   choose_inner();
   count_.fill(1);
@@ -72,8 +75,7 @@ std::string LeafWriter::params() const {
   for (int o = 0; o < out_; ++o)
     out += fmt::format("{} {}, ", const_pointer(job_.refs[o].dtype), stem(o));
   out += fmt::format("{} {}", mutable_pointer(job_.refs[out_].dtype), stem(out_));
-  const bool sums = c_.reduces() && job_.refs[out_].packed;
-  const int tensors = sums ? out_ + 1 : c_.tensors();
+  const int tensors = tensors_of(c_, job_.refs[out_].packed);
   for (int t = out_ + 1; t < tensors; ++t)
     out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
   for (int t = 0; t < tensors; ++t) out += stride_params(job_.refs[t].map);
@@ -239,7 +241,8 @@ void LeafWriter::reductions(size_t next) {
 }
 
 i64 LeafWriter::slots_per_iteration() const {
-  i64 kernels = k_.lanes_reduce ? regs_ : 1;
+  const Uops before = work_of(*f_.isa, before_, k_.lanes);
+  i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (1 + before.fma + before.alu);
   for (i64 n : output_instances()) kernels *= n;
   i64 step = sets_;
   for (int o = 0; o < out_; ++o)
@@ -330,19 +333,28 @@ void LeafWriter::slot(const Slot& s) {
 }
 
 void LeafWriter::apply(const Extents& instance, const Slot& s) {
+  static constexpr std::string_view kPlaces[] = {"a", "b"};
   const std::string sum = reg(out_, instance, s.set);
-  std::vector<std::pair<std::string_view, std::string>> values = {
-      {"c", sum}, {"a", counted(reg(0, instance), instance, s)}};
-  if (out_ == 2) values.emplace_back("b", reg(1, instance));
+  std::vector<std::string> made;
+  if (!before_.empty()) made = terms(before_, in_body(), instance, "");
+  std::vector<std::pair<std::string_view, std::string>> values = {{"c", sum}};
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const Term& t = c_.body[places_[i]];
+    const std::string value = made.empty() ? reg(t.a, instance) : made[places_[i]];
+    values.emplace_back(kPlaces[i], counted(t, value, instance, s));
+  }
   w_.code(expand(k_.code, values));
   if (pinned()) w_.code(expand(f_.isa->keep, {{"r", sum}}));
 }
 
-// A register of what is combined, where its lanes run along the reduction: behind the end of that
-// they hold what was made of zeros, and are to hold what changes nothing.
-std::string LeafWriter::counted(const std::string& value, const Extents& instance, const Slot& s) {
-  const double nothing = neutral(c_.combine, k_.output);
-  if (!k_.lanes_reduce || s.valid == slot_ || nothing == 0) return value;
+// A register that the row takes, where its lanes run along the reduction: behind the end of that
+// they hold zeros, or what was made of zeros, and are to hold what changes nothing. Products are to
+// have two zeros: another number might be infinite.
+std::string LeafWriter::counted(const Term& t, const std::string& value, const Extents& instance,
+                                const Slot& s) {
+  const double nothing = places_.size() > 1 ? 0 : neutral(c_.combine, k_.output);
+  const bool loaded = t.fn == Fn::kInput && lanes_along(t.a);
+  if (!k_.lanes_reduce || s.valid == slot_ || (loaded && nothing == 0)) return value;
   unsigned lanes = 0;
   for (i64 l = 0; l < k_.lanes; ++l)
     if (l * regs_ + instance[f_.lane] < s.valid) lanes |= 1u << l;
@@ -361,7 +373,9 @@ std::string LeafWriter::body() {
     return w_.text();
   }
   accumulators();
+  load_body_extras();
   reductions(0);
+  extras_.clear();
   if (sets_ > 1) join_sets();
   store_all();
   return w_.text();

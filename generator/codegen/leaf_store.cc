@@ -61,7 +61,7 @@ void LeafWriter::elementwise() {
       Extents instance = first;
       if (f_.lane >= 0) instance[f_.lane] += r;
       if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
-      store_vector(instance, expression(c_.body, instance, ""));
+      store_vector(instance, terms(c_.body, at_end(), instance, "").back());
     }
     extras_.clear();
     w_.close();
@@ -123,7 +123,7 @@ void LeafWriter::store_all() {
 void LeafWriter::store(const Extents& instance) {
   if (k_.lanes_reduce) return store_scalar(instance);
   const std::string sum = reg(out_, instance);
-  store_vector(instance, finishes_ ? expression(c_.finish, instance, sum) : sum);
+  store_vector(instance, finishes_ ? terms(c_.finish, at_end(), instance, sum).back() : sum);
 }
 
 void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
@@ -131,8 +131,16 @@ void LeafWriter::store_vector(const Extents& instance, const std::string& value)
                pointer(out_), output_offsets(instance), value);
 }
 
+// What the body reads beside its inputs stays in registers while the reduction runs.
+void LeafWriter::load_body_extras() {
+  each(output_instances(), [&](const Extents& instance) {
+    for (int e = 0; e < operands_of(c_.body, Fn::kExtra); ++e)
+      if (f_.body_extras[e]) extra(e, in_body(), instance);
+  });
+}
+
 // An operand beside the accumulator of an instance; it is loaded once for all that share it.
-std::string LeafWriter::extra(int e, const Extents& instance) {
+std::string LeafWriter::extra(int e, const Beside& b, const Extents& instance) {
   const int tensor = static_cast<int>(c_.operands.size()) + e;
   Extents index{};
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
@@ -141,25 +149,25 @@ std::string LeafWriter::extra(int e, const Extents& instance) {
   std::string& name = found->second;
   if (!added) return name;
   const Ref& ref = job_.refs[tensor];
-  const Access& a = *f_.extras[e];
+  const Access& a = *b.loads[e];
   name = names_.fresh("e");
-  // Where lanes were summed, one number is left of them.
-  w_.line("{} {};", k_.lanes_reduce ? c_type(c_.result()) : reg_type(c_.result()), name);
-  const size_t n = a.kind == Access::Kind::kVector ? output_offsets(instance).size() : 1;
+  w_.line("{} {};", b.lanes == 1 ? c_type(b.type) : reg_type(b.type), name);
+  const bool copies = k_.lanes_reduce && b.lanes > 1;  // one number for all lanes
+  const auto n = copies ? b.lanes : static_cast<i64>(output_offsets(instance).size());
   read_vector(w_, names_, a, ref.dtype, stem(tensor),
-              along_lanes(tensor, index, static_cast<i64>(n)), name);
+              along_lanes(tensor, index, a.kind == Access::Kind::kVector ? n : 1), name);
   return name;
 }
 
-// The register with what is stored of one vector: of the sum `value`, or of the inputs.
-std::string LeafWriter::expression(const Expression& e, const Extents& instance,
-                                   const std::string& value) {
+// Registers with the terms for one vector: of the sum `value`, or of the inputs.
+std::vector<std::string> LeafWriter::terms(const Expression& e, const Beside& b,
+                                           const Extents& instance, const std::string& value) {
   std::vector<std::string> inputs, extras;
   for (int o = 0; o < operands_of(e, Fn::kInput); ++o) inputs.push_back(reg(o, instance));
-  for (int o = 0; o < static_cast<int>(c_.extras.size()); ++o) extras.push_back(extra(o, instance));
-  const int lanes = k_.lanes_reduce ? 1 : k_.lanes;
-  return write_expression(w_, names_, functions_, *f_.isa, lanes, e,
-                          {.inputs = inputs, .extras = extras, .value = value});
+  for (int o = 0; o < operands_of(e, Fn::kExtra); ++o)
+    extras.push_back(names(e, Fn::kExtra, o) ? extra(o, b, instance) : "");
+  return write_terms(w_, names_, functions_, *f_.isa, b.lanes, e,
+                     {.inputs = inputs, .extras = extras, .value = value});
 }
 
 // The lanes of one accumulator summed, added to the old value if there is one.
@@ -176,7 +184,7 @@ void LeafWriter::store_scalar(const Extents& instance) {
     w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
     join(sum, old, 1);
   }
-  const std::string value = finishes_ ? expression(c_.finish, instance, sum) : sum;
+  const std::string value = finishes_ ? terms(c_.finish, at_end(), instance, sum).back() : sum;
   w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
 }
 

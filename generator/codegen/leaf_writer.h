@@ -34,10 +34,20 @@ class LeafWriter {
     Extents index{};     // of its first element
   };
 
+  // How extras are loaded.
+  struct Beside {
+    const std::vector<const Access*>& loads;
+    Dtype type;
+    int lanes;
+  };
+
   void choose_inner();
   bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
   bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
   std::string_view reg_type(Dtype t) const;
+  // How the body finds extras, and what is made of sums or of elements.
+  Beside in_body() const { return {f_.body_extras, c_.compute, k_.lanes}; }
+  Beside at_end() const { return {f_.extras, c_.result(), k_.lanes_reduce ? 1 : k_.lanes}; }
   std::string reg(int o, const Extents& instance, i64 set = 0) const;
   char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
   std::string stem(int t) const {
@@ -63,7 +73,8 @@ class LeafWriter {
   void inner_loop();
   void slot(const Slot& s);
   void apply(const Extents& instance, const Slot& s);
-  std::string counted(const std::string& value, const Extents& instance, const Slot& s);
+  std::string counted(const Term& t, const std::string& value, const Extents& instance,
+                      const Slot& s);
   void prefetch(int o, const Load& l);
   i64 slots_per_iteration() const;
   void elementwise();
@@ -76,8 +87,10 @@ class LeafWriter {
   void store(const Extents& instance);
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
-  std::string extra(int e, const Extents& instance);
-  std::string expression(const Expression& e, const Extents& instance, const std::string& value);
+  void load_body_extras();
+  std::string extra(int e, const Beside& b, const Extents& instance);
+  std::vector<std::string> terms(const Expression& e, const Beside& b, const Extents& instance,
+                                 const std::string& value);
   std::vector<Offset> output_offsets(const Extents& instance) const;
 
   Functions& functions_;
@@ -87,11 +100,13 @@ class LeafWriter {
   const Kernel& k_;
   const LeafJob& job_;
   const int out_;
-  const bool finishes_;     // what it stores is made of the sums
-  int inner_ = -1;          // innermost reduction dim
-  std::vector<int> outer_;  // other reduction dims of the tile
-  i64 regs_ = 1;            // most registers filled by one load
-  i64 slot_ = 1;            // reduction elements per slot
+  const bool finishes_;            // what it stores is made of the sums
+  const std::vector<int> places_;  // terms that the row takes
+  const Expression before_;        // what is made of inputs before that
+  int inner_ = -1;                 // innermost reduction dim
+  std::vector<int> outer_;         // other reduction dims of the tile
+  i64 regs_ = 1;                   // most registers filled by one load
+  i64 slot_ = 1;                   // reduction elements per slot
   i64 sets_ = 1;
   Extents count_{};  // instances per slot and dim
   Extents unit_{};   // elements per instance

@@ -50,11 +50,7 @@ class NestWriter {
     return o == c_.inputs() ? mutable_pointer(r.dtype) : const_pointer(r.dtype);
   }
   std::string stem(int t) const { return c_.tensor(t).name; }
-  // What code for this Spec reads or writes: a copy with sums is finished outside of it.
-  int tensors(const Spec& spec) const {
-    const bool sums = c_.reduces() && spec.place[c_.inputs()].packed;
-    return sums ? static_cast<int>(c_.operands.size()) : c_.tensors();
-  }
+  int tensors(const Spec& spec) const { return tensors_of(c_, spec.place[c_.inputs()].packed); }
 
   Shared& shared_;
   const Problem& p_;

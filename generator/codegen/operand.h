@@ -18,6 +18,14 @@ struct Ref {
 };
 using Refs = std::array<Ref, kMaxTensors>;  // operands, then extras
 
+// How many of them, from the first, code for a tile takes. A copy with sums (`output_packed`) is
+// finished where it is written back; until then there are those extras alone that the body reads,
+// which come first.
+inline int tensors_of(const Computation& c, bool output_packed) {
+  if (!c.reduces() || !output_packed) return c.tensors();
+  return static_cast<int>(c.operands.size()) + operands_of(c.body, Fn::kExtra);
+}
+
 // The variable, of type std::ptrdiff_t, that holds a stride known at run time only. Every function
 // that needs it has it under this name, which is no fresh one (they end in _N) and no user's.
 inline std::string stride_name(int symbol) {

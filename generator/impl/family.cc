@@ -1,8 +1,10 @@
 #include "impl/family.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "impl/finishing.h"
+#include "spec/sizes.h"
 
 namespace morello {
 
@@ -29,6 +31,49 @@ constexpr int kOthers = 12;
 // 0.67 of OpenBLAS where 6x16 runs at 1.01).
 constexpr int kReserve = 1;
 
+template <class F>
+void each_access(const Isa& isa, F f) {
+  for (std::span<const Access> rows : isa.accesses)
+    for (const Access& a : rows) f(a);
+}
+
+// Rows that bring an operand into the kernel's registers: from its own type in memory, or from a
+// packed copy that holds the register type, if that is the type of the arithmetic or loses nothing.
+bool brings(const Access& a, const Kernel& k, const Computation& c, int operand) {
+  if (a.lanes != k.lanes || a.group != k.group || a.reg != k.input_of(operand)) return false;
+  const Dtype memory = c.operands[operand].dtype;
+  if (a.kind == Access::Kind::kStore || a.memory == memory) return a.kind != Access::Kind::kStore;
+  return a.memory == a.reg && (a.reg == c.compute || holds(a.reg, memory));
+}
+
+// Whether a row can have a part in the body.
+bool fits(const Kernel& k, const Isa& isa, const Computation& c) {
+  const Computation& m = meaning(k.implements);
+  const bool input_fits = k.input == c.compute || k.group > 1;
+  if (m.combine != c.combine || k.output != c.compute || !input_fits) return false;
+  if (places(k, c).empty() || !computes(isa, before_row(k, c), k.lanes)) return false;
+  for (int o = 0; o < c.inputs(); ++o) {
+    bool any = false;
+    each_access(isa, [&](const Access& a) { any |= brings(a, k, c, o); });
+    if (!any) return false;
+  }
+  return true;
+}
+
+// Whether another row does the same with less before it: a multiply-add instead of a sum of
+// products.
+bool outdone(const Kernel& k, const Isa& isa, const Computation& c) {
+  const auto more = [&](const Kernel& r) {
+    return (r.lanes > 1) == (k.lanes > 1) && r.lanes_reduce == k.lanes_reduce &&
+           count_functions(meaning(r.implements).body) >
+               count_functions(meaning(k.implements).body) &&
+           fits(r, isa, c);
+  };
+  return std::any_of(isa.kernels.begin(), isa.kernels.end(), [&](std::span<const Kernel> rows) {
+    return std::any_of(rows.begin(), rows.end(), more);
+  });
+}
+
 struct Builder {
   const Computation& c;
   const Isa& isa;
@@ -41,6 +86,7 @@ struct Builder {
 
   void run();
   void with_lane(int dim);
+  bool load_body_extras();
   void choose_loads(int operand);
   void choose_quantum();
   std::vector<const Access*> candidates(int operand) const;
@@ -52,12 +98,6 @@ bool inputs_touch(const Computation& c, int dim) {
 }
 bool all_touch(const Computation& c, int dim) {
   return inputs_touch(c, dim) && touches(c.output(), dim);
-}
-
-template <class F>
-void each_access(const Isa& isa, F f) {
-  for (std::span<const Access> rows : isa.accesses)
-    for (const Access& a : rows) f(a);
 }
 
 // Dims along which vectors of the output can run: where its elements are adjacent, so that a store
@@ -74,10 +114,7 @@ std::vector<int> lane_dims(const Computation& c, bool reduce) {
 }
 
 void Builder::run() {
-  const Computation& m = meaning(k.implements);
-  const bool input_fits = k.input == c.compute || k.group > 1;
-  if (m.combine != c.combine || k.output != c.compute || !input_fits) return;
-  if (k.maps ? !computes(isa, c.body, k.lanes) : m.body != c.body) return;
+  if (!fits(k, isa, c) || outdone(k, isa, c)) return;
   f.isa = &isa;
   f.kernel = &k;
   if (k.group > 1) {
@@ -98,23 +135,27 @@ void Builder::with_lane(int dim) {
   f.store = last.store;
   f.reload = last.load;
   f.extras = last.extras;
-  if (!f.store || (c.reduces() && !f.reload)) return;
+  if (!f.store || (c.reduces() && !f.reload) || !load_body_extras()) return;
   choose_loads(0);
 }
 
-// Rows that bring input `operand` into the kernel's registers: from its own type in memory, or from
-// a packed copy that holds the register type, if that is the type of the arithmetic or loses
-// nothing.
+bool Builder::load_body_extras() {
+  f.body_extras.assign(c.extras.size(), nullptr);
+  for (size_t e = 0; e < c.extras.size() && c.reduces(); ++e) {
+    if (!names(c.body, Fn::kExtra, static_cast<int>(e))) continue;
+    f.body_extras[e] = extra_row(isa, c.extras[e], k.lanes, lane, c.compute);
+    if (!f.body_extras[e]) return false;
+  }
+  return true;
+}
+
 std::vector<const Access*> Builder::candidates(int operand) const {
   const Operand& o = c.operands[operand];
   const bool vector = lane >= 0 && touches(o, lane);
   const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
   std::vector<const Access*> found;
   each_access(isa, [&](const Access& a) {
-    if (a.kind != kind || a.lanes != k.lanes || a.group != k.group) return;
-    if (a.reg != k.input_of(operand)) return;
-    const bool packed = a.memory == a.reg && (a.reg == c.compute || holds(a.reg, o.dtype));
-    if (a.memory == o.dtype || packed) found.push_back(&a);
+    if (a.kind == kind && brings(a, k, c, operand)) found.push_back(&a);
   });
   return found;
 }
@@ -140,11 +181,36 @@ struct Tile {
 };
 
 // What the rows keep busy beyond their operands while the reduction runs. (A store's temporaries
-// come after it, when accumulators fall free one by one.)
-int row_temps(const Family& f) {
+// come after it, when accumulators fall free one by one.) Functions of the body come one after the
+// other; of constants that it names compilers make memory operands where registers are short.
+int row_temps(const Family& f, const Computation& c) {
   int temps = f.kernel->temps;
   for (const Access* a : f.loads) temps = std::max(temps, a->temps);
-  return temps;
+  if (!c.reduces()) return temps;
+  int functions = 0;
+  for (const Term& t : before_row(*f.kernel, c))
+    if (fn_def(t.fn))
+      functions = std::max(functions, 1 + f.isa->function(t.fn, t.type, f.kernel->lanes)->temps);
+  return temps + functions;
+}
+
+// Registers that hold operands beside the sums all the time.
+i64 held_extras(const Family& f, const Computation& c, const Tile& t) {
+  i64 held = 0;
+  for (size_t e = 0; e < f.body_extras.size(); ++e) {
+    const Operand& o = c.extras[e];
+    if (!f.body_extras[e]) continue;
+    held += (t.row_dim >= 0 && touches(o, t.row_dim) ? t.rows : 1) *
+            (t.column_dim >= 0 && touches(o, t.column_dim) ? t.columns : 1);
+  }
+  return held;
+}
+
+// Accumulators that keep the pipes busy: fewer, the more is done before each is used.
+i64 busy_accumulators(const Family& f, const Computation& c) {
+  if (!c.reduces()) return kBusyAccumulators;
+  const Uops before = work_of(*f.isa, before_row(*f.kernel, c), f.kernel->lanes);
+  return ceil_div(2 * kBusyAccumulators, 2 + before.fma + before.alu);
 }
 
 // Vector registers a leaf needs: accumulators, the input with fewer instances held, one instance of
@@ -152,9 +218,9 @@ int row_temps(const Family& f) {
 // output is computed at a time.
 int count_registers(const Family& f, const Computation& c, const Tile& t) {
   const int regs = load_regs(f, c);
-  const int temps = row_temps(f);
+  const int temps = row_temps(f, c);
   if (!c.reduces()) return regs * (1 + c.inputs()) + temps;
-  i64 live = t.rows * t.columns * t.unroll + temps;
+  i64 live = t.rows * t.columns * t.unroll + temps + held_extras(f, c, t);
   if (c.inputs() == 1) return static_cast<int>(live + regs);
   i64 instances[2];
   for (int o = 0; o < 2; ++o) {
@@ -186,14 +252,13 @@ std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
 
 // Tiles that fit the registers; of those with too few accumulators only the ones that no extent
 // lets grow.
-std::vector<Tile> worthwhile(const std::vector<Tile>& fitting, const Isa& isa) {
+std::vector<Tile> worthwhile(const std::vector<Tile>& fitting, const Isa& isa, i64 busy) {
   std::vector<Tile> out;
   for (const Tile& t : fitting) {
     // More accumulator sets than keep the pipes busy only take registers.
-    if (t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * kBusyAccumulators) continue;
+    if (t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * busy) continue;
     const bool reuses_both = t.rows > 1 && t.columns > 1;
-    const i64 least = reuses_both ? std::max<i64>(kBusyAccumulators, isa.vector_registers - kOthers)
-                                  : kBusyAccumulators;
+    const i64 least = reuses_both ? std::max<i64>(busy, isa.vector_registers - kOthers) : busy;
     const bool small = t.rows * t.columns * t.unroll < least;
     const bool grows = std::any_of(fitting.begin(), fitting.end(), [&](const Tile& g) {
       return g.row_dim == t.row_dim && g.column_dim == t.column_dim && g.rows >= t.rows &&
@@ -252,7 +317,7 @@ void Builder::choose_quantum() {
   std::vector<Tile> fitting;
   for (const Tile& t : tiles(c, k, lane, regs))
     if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
-  for (const Tile& t : worthwhile(fitting, isa)) {
+  for (const Tile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
     Family g = f;
     g.quantum.fill(1);
     if (t.row_dim >= 0) g.quantum[t.row_dim] = t.rows;
@@ -277,6 +342,35 @@ void Builder::choose_quantum() {
 }
 
 }  // namespace
+
+// Whether a body has a row's at term `at`; `found` gets what stands in the places of its inputs.
+static bool matches(const Expression& row, size_t i, const Expression& body, int at,
+                    std::vector<int>& found) {
+  const Term &r = row[i], &t = body[at];
+  if (r.fn == Fn::kInput) {
+    int& place = found[r.a];
+    return std::exchange(place, at) == -1 || place == at;
+  }
+  if (r.fn != t.fn || r.type != t.type) return false;
+  for (const auto& [in_row, in_body] : {std::pair(r.a, t.a), std::pair(r.b, t.b)})
+    if (in_row >= 0 && !matches(row, in_row, body, in_body, found)) return false;
+  return true;
+}
+
+std::vector<int> places(const Kernel& k, const Computation& c) {
+  const Expression& row = meaning(k.implements).body;
+  if (!k.maps && row != c.body) return {};
+  std::vector<int> found(operands_of(row, Fn::kInput), -1);
+  const int root = static_cast<int>(c.body.size()) - 1;
+  return matches(row, row.size() - 1, c.body, root, found) ? found : std::vector<int>();
+}
+
+Expression before_row(const Kernel& k, const Computation& c) {
+  const std::vector<int> at = places(k, c);
+  if (std::all_of(at.begin(), at.end(), [&](int t) { return c.body[t].fn == Fn::kInput; }))
+    return {};
+  return {c.body.begin(), c.body.begin() + *std::max_element(at.begin(), at.end()) + 1};
+}
 
 int streams_of(const Family& f, const Computation& c, int o) {
   const Operand& operand = c.operands[o];

@@ -27,6 +27,8 @@ struct Family {
   const Access* store = nullptr;
   const Access* reload = nullptr;
   std::vector<const Access*> extras;  // how the leaf loads those of the Computation
+  // ... and how it loads those that the body of a reduction names, before its loop.
+  std::vector<const Access*> body_extras;
   // Instances per leaf: extents of parallel dims at the leaf are at most quantum[d]; 1 where the
   // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
   // group, or lanes * unroll when the lanes reduce), not a bound.
@@ -54,6 +56,13 @@ int streams_of(const Family& f, const Computation& c, int o);
 // The packed order the family wants for an operand; group_dim is the reduction dim along which a
 // kernel with a group takes its pairs, or -1.
 PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim);
+
+// The terms of a body that stand in the places of a row's inputs: where the row's own body is at
+// its root. Empty: the row computes something else.
+std::vector<int> places(const Kernel& k, const Computation& c);
+// What the ISA's functions make of the inputs before the row has its part: the terms up to the last
+// one in a place. Empty: the row takes inputs as they are loaded.
+Expression before_row(const Kernel& k, const Computation& c);
 
 // The row that stores the output: to the operand's own type, or into a packed copy.
 const Access* store_access(const Family& f, bool packed);

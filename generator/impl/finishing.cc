@@ -30,6 +30,11 @@ const Access* store_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
   return row(isa, Access::Kind::kStore, lanes, memory, reg);
 }
 
+const Access* extra_row(const Isa& isa, const Operand& o, int lanes, int lane, Dtype reg) {
+  const Access* a = lane >= 0 && touches(o, lane) ? nullptr : splat_row(isa, lanes, o.dtype, reg);
+  return a ? a : load_row(isa, lanes, o.dtype, reg);
+}
+
 bool computes(const Isa& isa, const Expression& e, int lanes) {
   return std::all_of(e.begin(), e.end(), [&](const Term& t) {
     return !fn_def(t.fn) || isa.function(t.fn, t.type, lanes);
@@ -40,12 +45,8 @@ Finishing finishing(const Isa& isa, const Computation& c, int lanes, int lane) {
   Finishing f{.lanes = lanes, .lane = lane, .extras = {}};
   f.load = load_row(isa, lanes, c.compute, c.compute);
   for (const Operand& o : c.extras) {
-    const Access* a =
-        lane >= 0 && touches(o, lane) ? nullptr : splat_row(isa, lanes, o.dtype, c.result());
-    // Without a row that spreads one element, a vector of copies of it is loaded.
-    if (!a) a = load_row(isa, lanes, o.dtype, c.result());
-    if (!a) return f;
-    f.extras.push_back(a);
+    f.extras.push_back(extra_row(isa, o, lanes, lane, c.result()));
+    if (!f.extras.back()) return f;
   }
   if (computes(isa, c.finish, lanes) && (c.reduces() || computes(isa, c.body, lanes)))
     f.store = store_row(isa, lanes, c.output().dtype, c.result());
@@ -68,19 +69,17 @@ Finishing write_back(const Family& f, const Computation& c) {
   return finishing(*f.isa, c, 1, -1);
 }
 
-static void add(Uops& to, const Uops& u) {
-  to.fma += u.fma;
-  to.bf16 += u.bf16;
-  to.alu += u.alu;
-  to.load += u.load;
-  to.store += u.store;
+Uops work_of(const Isa& isa, const Expression& e, int lanes) {
+  Uops all;
+  for (const Term& t : e)
+    if (fn_def(t.fn)) all += isa.function(t.fn, t.type, lanes)->uops;
+  return all;
 }
 
 Uops work_of(const Isa& isa, const Expression& e, const Finishing& f) {
-  Uops all;
-  for (const Term& t : e)
-    if (fn_def(t.fn)) add(all, isa.function(t.fn, t.type, f.lanes)->uops);
-  for (const Access* a : f.extras) add(all, a->uops);
+  Uops all = work_of(isa, e, f.lanes);
+  for (size_t i = 0; i < f.extras.size(); ++i)
+    if (names(e, Fn::kExtra, static_cast<int>(i))) all += f.extras[i]->uops;
   return all;
 }
 

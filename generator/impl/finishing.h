@@ -21,6 +21,10 @@ const Access* load_row(const Isa& isa, int lanes, Dtype memory, Dtype reg);
 const Access* splat_row(const Isa& isa, int lanes, Dtype memory, Dtype reg);  // one for all lanes
 const Access* store_row(const Isa& isa, int lanes, Dtype memory, Dtype reg);
 
+// The row that brings an operand beside a sum into a register of `lanes` along `lane`, or the same
+// number into all; of vectors that load copies of one where none spreads it.
+const Access* extra_row(const Isa& isa, const Operand& o, int lanes, int lane, Dtype reg);
+
 // Whether the ISA computes every term with so many lanes.
 bool computes(const Isa& isa, const Expression& e, int lanes);
 
@@ -32,7 +36,8 @@ Finishing finishing(const Family& f, const Computation& c);
 // the ISA can, whatever the leaf's lanes run along.
 Finishing write_back(const Family& f, const Computation& c);
 
-// Vector work of an Expression and of the operands beside it, for one vector.
+// Vector work of an Expression, and of the operands beside it that it names, for one vector.
+Uops work_of(const Isa& isa, const Expression& e, int lanes);
 Uops work_of(const Isa& isa, const Expression& e, const Finishing& f);
 
 }  // namespace morello

@@ -90,7 +90,7 @@ class Interpreter {
   void leaf(const Spec& spec, const Views& views);
   double term(const Expression& e, const Extents& index, const Views& views, double value = 0);
   // Integers wrap when all are joined.
-  double join(double a, double b) const { return fn_def(joined_by(c_.combine))->real(a, b); }
+  double join(double a, double b) const { return fn_def(joined_by(c_.combine))->real(a, b, 0); }
   double finished(double sum, const Extents& index, const Views& views);
 
   int touched(int tensor) const {

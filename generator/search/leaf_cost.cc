@@ -94,7 +94,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
   }
   Work w;
   w.add(k.uops, tile * steps);
-  w.add(mapped_, tile);
+  w.add(mapped_, c.reduces() ? tile * steps : tile);
   for (int o = 0; o < c.inputs(); ++o) {
     const Access& a = *family().loads[o];
     i64 instances = 1;
@@ -129,6 +129,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
       tile *= vector && d == family().lane ? ceil_div(s.extent[d], k.lanes) : s.extent[d];
   const Access& store = *store_access(family(), s.place[out].packed);
   w.add(store.uops, tile);
+  w.add(body_extras_, tile);
   if (!s.place[out].packed) w.add(finished_, tile);
   if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
   if (k.lanes_reduce) w.alu += tile * kFinishUops;
@@ -175,7 +176,7 @@ Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
-  const bool beside = !c.reduces() || !s.place[c.inputs()].packed;
+  const bool beside = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Cost traffic = beside ? extras(s.extent) : Cost(), hidden, stalled;
   for (int o = 0; o < operands(); ++o) {
     const bool output = o == c.inputs();
@@ -250,9 +251,11 @@ Cost Space::arithmetic(const Spec& s) const {
   const Pipes& p = pipes();
   i64 volume = 1;
   for (int d = 0; d < dims(); ++d) volume *= s.extent[d];
-  const i64 vector = k.uops.fma + k.uops.bf16 + k.uops.alu;
-  const i64 each = std::max({millicycles(k.uops.fma, p.fma), millicycles(k.uops.bf16, p.bf16),
-                             millicycles(vector, p.vector)});
+  Uops u = k.uops;
+  if (computation().reduces()) u += mapped_;
+  const i64 vector = u.fma + u.bf16 + u.alu;
+  const i64 each = std::max(
+      {millicycles(u.fma, p.fma), millicycles(u.bf16, p.bf16), millicycles(vector, p.vector)});
   return volume / (k.lanes * k.group) * Cost::milli(each);
 }
 

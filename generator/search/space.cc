@@ -108,7 +108,10 @@ void Space::describe_extras() {
   const Computation& c = computation();
   const Isa& isa = *family().isa;
   const Finishing leaf = finishing(family(), c);
-  if (!c.reduces()) mapped_ = work_of(isa, c.body, leaf);
+  const Kernel& k = *family().kernel;
+  mapped_ = c.reduces() ? work_of(isa, before_row(k, c), k.lanes) : work_of(isa, c.body, leaf);
+  for (const Access* a : family().body_extras)
+    if (a) body_extras_ += a->uops;
   if (!c.finish.empty()) {
     const Finishing back = write_back(family(), c);
     finished_ = work_of(isa, c.finish, leaf);

@@ -183,7 +183,8 @@ class Space {
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool packs_[kMaxOperands] = {};
-  Uops mapped_;        // of one vector: the body, where there is no sum
+  Uops mapped_;        // of one vector: the body, or what of it comes before the row of a sum
+  Uops body_extras_;   // of one vector: what the body of a sum reads beside it
   Uops finished_;      // of one vector or sum: in leaves
   Uops written_back_;  // of one vector: from a copy with sums
   i64 written_back_lanes_ = 1;

@@ -28,36 +28,6 @@ Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims
   return make_operand(result, dims);
 }
 
-Result<Computation> reduction(const OpDef& op, const OpCall& call) {
-  const Param& a = call.args[0];
-  const std::optional<i64> axis = call.attribute("axis");
-  const i64 last = static_cast<i64>(a.shape.size()) - 1;
-  if (!axis) return error(fmt::format("{} needs an axis, such as axis=0", op.name));
-  if (*axis > last)
-    return error(fmt::format("there is no axis {} in {}; the last one is {}", *axis,
-                             shape_text(a.shape), last));
-  Computation c{.dims = {},
-                .operands = {},
-                .body = {},
-                .combine = op.combine,
-                .compute = accumulator(a.dtype)};
-  c.body = {{.fn = Fn::kInput, .type = c.compute, .a = 0}};
-  std::vector<int> in, out;
-  for (i64 i = 0; i <= last; ++i) {
-    if (i != *axis) out.push_back(static_cast<int>(out.size()));
-    in.push_back(i == *axis ? -1 : out.back());
-    if (i != *axis) c.dims.push_back(make_dim(numbered("i", out.back()), a.shape[i]));
-  }
-  if (out.empty()) {
-    out.push_back(0);
-    c.dims.push_back(make_dim(numbered("i", 0), 1));
-  }
-  in[*axis] = static_cast<int>(c.dims.size());
-  c.dims.push_back(make_dim("k", a.shape[*axis], true));
-  c.operands = {make_operand(a, in), make_output(c, c.compute, out)};
-  return c;
-}
-
 std::string shape_text(std::span<const Size> shape) {
   std::string out;
   for (const Size& s : shape) out += (out.empty() ? "" : ",") + str(s);

@@ -13,10 +13,6 @@ Operand make_operand(const Param& p, std::span<const int> dims);
 // The result, in row layout: its shape is the extents of `dims`.
 Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims);
 
-// out[i...] = op.combine of a[i..., k, i...] over k, the axis that the call names. Of a vector
-// there remains a tensor of shape [1]: its one element keeps a dim, so that every axis has one.
-Result<Computation> reduction(const OpDef& op, const OpCall& call);
-
 // "[2,3,4]", "[2,n]"
 std::string shape_text(std::span<const Size> shape);
 

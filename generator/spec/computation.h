@@ -84,14 +84,14 @@ double neutral(Combine c, Dtype t);
 struct Computation {
   std::vector<Dim> dims;
   std::vector<Operand> operands;  // inputs, then the output
-  Expression body;                // of the inputs: what is combined
+  Expression body;                // of inputs and extras: what is combined
   Combine combine = Combine::kNone;
   Dtype compute = Dtype::f32;           // type of the body and of the accumulation: f32 or i32
   std::vector<RunTimeSize> sizes = {};  // in the order of their first mention
-  // Read where they lie, once for every element of the output; they touch no reduction.
+  // Read where they lie, once for every element of the output; they touch no reduction. Those that
+  // the body has come first; the finish may have any.
   std::vector<Operand> extras = {};
-  // Of what was combined and of the extras: what is stored. Empty: what was combined. (Without a
-  // reduction the body has the extras.)
+  // Of what was combined and of the extras: what is stored. Empty: what was combined.
   Expression finish = {};
 
   // Without one, every point of the dims is an element of the output.

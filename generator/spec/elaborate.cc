@@ -40,6 +40,11 @@ class Elaborator {
   bool swap_axes(const ExprSyntax& s, Shape& shape);
   bool sum_operand(const ExprSyntax& s, const Expr& e, Param& out);
   bool build_sum(const ExprSyntax& s, const Expr& e, const OpDef& op);
+  bool build_product(const ExprSyntax& s, const Expr& e, const OpDef& op);
+  bool build_reduction(const ExprSyntax& s, const Expr& e, const OpDef& op);
+  bool reduced_axis(const ExprSyntax& s, const Expr& e, const Shape& shape, size_t& axis);
+  bool reduced_body(const ExprSyntax& s, const Expr& e, const Axes& axes);
+  bool integers_only(const Expr& e) const;
   bool result_shape(std::span<const Size> given);
   bool begin();
   bool term(const ExprSyntax& s, const Expr& e, const Axes& axes, int& out);
@@ -48,8 +53,9 @@ class Elaborator {
   bool sum_term(const ExprSyntax& s, const Axes& axes, int& out);
   bool call(const ExprSyntax& s, const Expr& e, const Axes& axes, int& out);
   bool defined(const ExprSyntax& s, size_t from);
+  std::vector<int> full_operands();
   bool finish();
-  void choose_inputs();
+  void choose_inputs(std::span<const int> inputs);
   void name_operands();
   bool fail(const Token& at, std::string message) {
     error_ = source_.error(at, std::move(message));
@@ -206,18 +212,91 @@ bool Elaborator::build_sum(const ExprSyntax& s, const Expr& e, const OpDef& op) 
     return fail(s.at, fmt::format("a kernel has one sum for now; got {} and {}: write a kernel for "
                                   "each",
                                   sum_->op, e.op));
+  sum_ = &e;
+  return op.build ? build_product(s, e, op) : build_reduction(s, e, op);
+}
+
+bool Elaborator::build_product(const ExprSyntax& s, const Expr& e, const OpDef& op) {
   std::vector<Param> args;
   for (size_t i = 0; i < e.args.size(); ++i) {
     if (!sum_operand(s.args[i], e.args[i], args.emplace_back())) return false;
   }
-  const OpCall call{.args = args, .attributes = e.attributes};
-  Result<Computation> built = op.build ? op.build(call) : reduction(op, call);
+  Result<Computation> built = op.build({.args = args, .attributes = e.attributes});
   if (!built) return fail(s.at, built.error().text);
   c() = std::move(*built);
   for (size_t i = 0; i < e.args.size(); ++i)
     if (e.args[i].kind == Expr::Kind::kCall) swap_back(c().operands[i], args[i]);
-  sum_ = &e;
   return true;
+}
+
+bool Elaborator::reduced_axis(const ExprSyntax& s, const Expr& e, const Shape& shape,
+                              size_t& axis) {
+  if (e.attributes.empty())
+    return fail(s.at, fmt::format("{} needs an axis, such as axis=0", e.op));
+  if (shape.empty()) return fail(s.at, fmt::format("{} needs a tensor", e.op));
+  axis = static_cast<size_t>(e.attributes[0].value);
+  if (axis >= shape.size())
+    return fail(s.at, fmt::format("there is no axis {} in {}; the last one is {}", axis,
+                                  shape_text(shape), shape.size() - 1));
+  if (std::find(shape.begin(), shape.end(), kAnySize) == shape.end()) return true;
+  return fail(s.at, fmt::format("no operand of {} says how long the axis is that is inserted; add "
+                                "one that has it",
+                                e.op));
+}
+
+// Of a vector there remains a tensor of shape [1]: its one element keeps a dim, so that every axis
+// of every operand has one.
+bool Elaborator::build_reduction(const ExprSyntax& s, const Expr& e, const OpDef& op) {
+  Shape shape;
+  size_t axis = 0;
+  if (!shape_of(s.args[0], e.args[0], shape) || !reduced_axis(s, e, shape, axis)) return false;
+  c().combine = op.combine;
+  Axes in, out;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    in.push_back(static_cast<int>(c().dims.size()));
+    if (i == axis) continue;
+    out.push_back(in.back());
+    c().dims.push_back(make_dim(numbered("i", in.back()), shape[i]));
+  }
+  if (out.empty()) {
+    out.push_back(0);
+    c().dims.push_back(make_dim(numbered("i", 0), 1));
+  }
+  in[axis] = static_cast<int>(c().dims.size());
+  c().dims.push_back(make_dim("k", shape[axis], true));
+  if (!reduced_body(s, e, in)) return false;
+  c().operands.push_back(make_output(c(), c().compute, out));
+  return true;
+}
+
+// Its terms, of at most two inputs, which touch the reduction; the others are extras.
+bool Elaborator::reduced_body(const ExprSyntax& s, const Expr& e, const Axes& axes) {
+  c().compute = type_ = integers_only(e.args[0]) ? Dtype::i32 : Dtype::f32;
+  int root = -1;
+  if (!term(s.args[0], e.args[0], axes, root)) return false;
+  terms_.resize(static_cast<size_t>(root) + 1);
+  const int k = static_cast<int>(c().dims.size()) - 1;
+  std::vector<int> inputs;
+  for (int t = 0; t < static_cast<int>(operands_.size()); ++t)
+    if (touches(operands_[t], k)) inputs.push_back(t);
+  if (inputs.empty()) {  // all are one number, and the axis has one element
+    operands_[0] = make_operand(params_[tensors_[0]], axes);
+    inputs.push_back(0);
+  }
+  if (inputs.size() + 1 > kMaxOperands)
+    return fail(s.at, fmt::format("{} reads {} operands along its axis; at most {} are supported: "
+                                  "write a kernel for a part of them",
+                                  e.op, inputs.size(), kMaxOperands - 1));
+  choose_inputs(inputs);
+  c().body = pruned(terms_);
+  terms_.clear();
+  return true;
+}
+
+bool Elaborator::integers_only(const Expr& e) const {
+  if (e.kind == Expr::Kind::kParam) return !is_float(params_[e.param].dtype);
+  return std::all_of(e.args.begin(), e.args.end(),
+                     [&](const Expr& arg) { return integers_only(arg); });
 }
 
 bool Elaborator::result_shape(std::span<const Size> given) {
@@ -276,8 +355,10 @@ bool Elaborator::term(const ExprSyntax& s, const Expr& e, const Axes& axes, int&
 
 bool Elaborator::number(const ExprSyntax& s, const Expr& e, int& out) {
   if (!is_float(type_) && (e.number != std::floor(e.number) || wrap_i32(e.number) != e.number))
-    return fail(s.at, fmt::format("{} is no 32-bit integer, and the result is {}", e.number,
-                                  name(k_.result.dtype)));
+    return fail(s.at,
+                fmt::format("{} is no 32-bit integer, and {} is {}", e.number,
+                            is_float(k_.result.dtype) ? "a sum of integers" : "the result",
+                            is_float(k_.result.dtype) ? "one of i32" : name(k_.result.dtype)));
   const double value = is_float(type_) ? static_cast<float>(e.number) : e.number;
   out = add_term(terms_, {.fn = Fn::kConstant, .type = type_, .constant = value});
   return true;
@@ -374,9 +455,36 @@ bool Elaborator::defined(const ExprSyntax& s, size_t from) {
   return true;
 }
 
-// Without a sum, two operands that have an element for every point are inputs: the search may copy
-// them into another order. Everything else is read where it lies.
-void Elaborator::choose_inputs() {
+// Of the operands so far those that are inputs: the search may copy them into another order.
+// Everything else is read where it lies.
+void Elaborator::choose_inputs(std::span<const int> inputs) {
+  std::vector<int> extras;
+  for (int t = 0; t < static_cast<int>(operands_.size()); ++t)
+    if (std::find(inputs.begin(), inputs.end(), t) == inputs.end()) extras.push_back(t);
+  for (const int t : inputs) {
+    c().operands.push_back(operands_[t]);
+    out_.arguments.push_back(tensors_[t]);
+  }
+  std::vector<Operand> beside;
+  std::vector<int> tensors;
+  for (const int t : extras) {
+    beside.push_back(operands_[t]);
+    tensors.push_back(tensors_[t]);
+  }
+  operands_ = std::move(beside);
+  tensors_ = std::move(tensors);
+  for (Term& t : terms_) {
+    if (t.fn != Fn::kExtra) continue;
+    const auto input = std::find(inputs.begin(), inputs.end(), t.a);
+    if (input != inputs.end())
+      t = {.fn = Fn::kInput, .type = t.type, .a = static_cast<int>(input - inputs.begin())};
+    else
+      t.a = static_cast<int>(std::find(extras.begin(), extras.end(), t.a) - extras.begin());
+  }
+}
+
+// Without a sum, two operands that have an element for every point are inputs.
+std::vector<int> Elaborator::full_operands() {
   std::vector<int> inputs;
   const auto full = [&](const Operand& o) {
     for (size_t d = 0; d < c().dims.size(); ++d)
@@ -386,21 +494,7 @@ void Elaborator::choose_inputs() {
   for (int t = 0; t < static_cast<int>(operands_.size()); ++t)
     if (full(operands_[t]) && inputs.size() < 2) inputs.push_back(t);
   if (inputs.empty()) inputs.push_back(0);
-  std::vector<int> extras;
-  for (int t = 0; t < static_cast<int>(operands_.size()); ++t)
-    if (std::find(inputs.begin(), inputs.end(), t) == inputs.end()) extras.push_back(t);
-  for (const int t : inputs) c().operands.push_back(operands_[t]);
-  for (const int t : extras) c().extras.push_back(operands_[t]);
-  for (const std::vector<int>& list : {inputs, extras})
-    for (const int t : list) out_.arguments.push_back(tensors_[t]);
-  for (Term& t : terms_) {
-    if (t.fn != Fn::kExtra) continue;
-    const auto input = std::find(inputs.begin(), inputs.end(), t.a);
-    if (input != inputs.end())
-      t = {.fn = Fn::kInput, .type = t.type, .a = static_cast<int>(input - inputs.begin())};
-    else
-      t.a = static_cast<int>(std::find(extras.begin(), extras.end(), t.a) - extras.begin());
-  }
+  return inputs;
 }
 
 // One parameter may be several operands; an operand's name stands for one.
@@ -426,16 +520,16 @@ bool Elaborator::finish() {
   if (!sums()) {
     Axes all(c.dims.size());
     std::iota(all.begin(), all.end(), 0);
-    choose_inputs();
+    choose_inputs(full_operands());
     c.body = pruned(terms_);
     c.operands.push_back(make_output(c, k_.result.dtype, all));
   } else {
-    c.extras = operands_;
-    out_.arguments.insert(out_.arguments.end(), tensors_.begin(), tensors_.end());
     c.finish = pruned(terms_);
     if (c.finish.size() == 1 && c.finish[0].fn == Fn::kValue) c.finish.clear();
     c.operands.back().dtype = k_.result.dtype;
   }
+  c.extras = operands_;
+  out_.arguments.insert(out_.arguments.end(), tensors_.begin(), tensors_.end());
   if (c.extras.size() <= kMaxExtras) return name_operands(), true;
   return fail(k_.expr.at,
               fmt::format("{} operands are read here beside those of a sum or the first two; at "
@@ -462,6 +556,14 @@ Result<Elaborated> Elaborator::run(std::span<const Size> given) {
 Result<Elaborated> elaborate(const KernelSyntax& kernel, const std::vector<Param>& params,
                              std::span<const Size> shape, const Source& source) {
   return Elaborator(kernel, params, source).run(shape);
+}
+
+bool one_computation(const ExprSyntax& s, Dtype type, const std::vector<Param>& params,
+                     const Source& source) {
+  KernelSyntax kernel;
+  kernel.result.dtype = type;
+  kernel.expr = s;
+  return elaborate(kernel, params, {}, source).ok();
 }
 
 }  // namespace morello

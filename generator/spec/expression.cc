@@ -10,20 +10,24 @@
 namespace morello {
 namespace {
 
-double larger(double a, double b) {
+double larger(double a, double b, double) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
   return std::max(a, b);
 }
-double smaller(double a, double b) {
+double smaller(double a, double b, double) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
   return std::min(a, b);
 }
-double sum(double a, double b) { return a + b; }
-double difference(double a, double b) { return a - b; }
-double product(double a, double b) { return a * b; }
-double minus(double a, double) { return -a; }
+double sum(double a, double b, double) { return a + b; }
+double difference(double a, double b, double) { return a - b; }
+double product(double a, double b, double) { return a * b; }
+double minus(double a, double, double) { return -a; }
+double less(double a, double b, double) { return a < b ? 1 : 0; }
+double less_equal(double a, double b, double) { return a <= b ? 1 : 0; }
+double equal(double a, double b, double) { return a == b ? 1 : 0; }
+double select(double a, double b, double c) { return a != 0 ? b : c; }
 // Of 32 bits, so that 64 hold the product; a double does not.
-double whole_product(double a, double b) {
+double whole_product(double a, double b, double) {
   const auto wide = static_cast<std::int64_t>(a) * static_cast<std::int64_t>(b);
   return static_cast<double>(static_cast<std::int32_t>(static_cast<std::uint64_t>(wide)));
 }
@@ -32,15 +36,19 @@ constexpr FnDef kFns[] = {
     {Fn::kAdd, "add", 2, sum, sum},
     {Fn::kSub, "sub", 2, difference, difference},
     {Fn::kMul, "mul", 2, product, whole_product},
-    {Fn::kDiv, "div", 2, [](double a, double b) { return a / b; }, nullptr},
+    {Fn::kDiv, "div", 2, [](double a, double b, double) { return a / b; }, nullptr},
     {Fn::kMax, "max", 2, larger, larger},
     {Fn::kMin, "min", 2, smaller, smaller},
     {Fn::kNeg, "neg", 1, minus, minus},
-    {Fn::kExp, "exp", 1, [](double a, double) { return std::exp(a); }, nullptr},
-    {Fn::kTanh, "tanh", 1, [](double a, double) { return std::tanh(a); }, nullptr},
-    {Fn::kErf, "erf", 1, [](double a, double) { return std::erf(a); }, nullptr},
-    {Fn::kSqrt, "sqrt", 1, [](double a, double) { return std::sqrt(a); }, nullptr},
-    {Fn::kToFloat, "float", 1, [](double a, double) { return a; }, nullptr},
+    {Fn::kLess, "lt", 2, less, less},
+    {Fn::kLessEqual, "le", 2, less_equal, less_equal},
+    {Fn::kEqual, "eq", 2, equal, equal},
+    {Fn::kSelect, "select", 3, select, select},
+    {Fn::kExp, "exp", 1, [](double a, double, double) { return std::exp(a); }, nullptr},
+    {Fn::kTanh, "tanh", 1, [](double a, double, double) { return std::tanh(a); }, nullptr},
+    {Fn::kErf, "erf", 1, [](double a, double, double) { return std::erf(a); }, nullptr},
+    {Fn::kSqrt, "sqrt", 1, [](double a, double, double) { return std::sqrt(a); }, nullptr},
+    {Fn::kToFloat, "float", 1, [](double a, double, double) { return a; }, nullptr},
 };
 
 // Terms that are written without parentheses.
@@ -85,9 +93,10 @@ std::string text_of(const Expression& e, int at, std::string_view value) {
                        factor(e, t.b, t.fn, false, value));
   }
   const FnDef& f = *fn_def(t.fn);
-  const std::string first = text_of(e, t.a, value);
-  return f.arity == 1 ? fmt::format("{}({})", f.name, first)
-                      : fmt::format("{}({}, {})", f.name, first, text_of(e, t.b, value));
+  std::string operands;
+  for (const int operand : {t.a, t.b, t.c})
+    if (operand >= 0) operands += (operands.empty() ? "" : ", ") + text_of(e, operand, value);
+  return fmt::format("{}({})", f.name, operands);
 }
 
 }  // namespace
@@ -115,7 +124,8 @@ Expression pruned(const Expression& e) {
     Term t = e[at];
     if (const FnDef* f = fn_def(t.fn)) {
       t.a = self(self, t.a);
-      if (f->arity == 2) t.b = self(self, t.b);
+      if (f->arity > 1) t.b = self(self, t.b);
+      if (f->arity > 2) t.c = self(self, t.c);
     }
     return add_term(out, t);
   };
@@ -130,6 +140,11 @@ int operands_of(const Expression& e, Fn fn) {
   for (const Term& t : e)
     if (t.fn == fn) n = std::max(n, t.a + 1);
   return n;
+}
+
+bool names(const Expression& e, Fn fn, int operand) {
+  return std::any_of(e.begin(), e.end(),
+                     [&](const Term& t) { return t.fn == fn && t.a == operand; });
 }
 
 int count_functions(const Expression& e) {
@@ -147,8 +162,8 @@ double wrap_i32(double x) {
   return low >= modulus / 2 ? low - modulus : low;
 }
 
-double apply(const FnDef& f, Dtype type, double a, double b) {
-  return is_float(type) ? f.real(a, b) : wrap_i32(f.integer(a, b));
+double apply(const FnDef& f, Dtype type, double a, double b, double c) {
+  return is_float(type) ? f.real(a, b, c) : wrap_i32(f.integer(a, b, c));
 }
 
 double evaluate(const Expression& e, std::span<const double> inputs, std::span<const double> extras,
@@ -171,7 +186,8 @@ double evaluate(const Expression& e, std::span<const double> inputs, std::span<c
         values[i] = t.constant;
         break;
       default:
-        values[i] = apply(*fn_def(t.fn), t.type, values[t.a], t.b < 0 ? 0 : values[t.b]);
+        values[i] = apply(*fn_def(t.fn), t.type, values[t.a], t.b < 0 ? 0 : values[t.b],
+                          t.c < 0 ? 0 : values[t.c]);
     }
   }
   return values[e.size() - 1];

@@ -27,6 +27,10 @@ enum class Fn {
   kMax,  // NaN if one of the two is
   kMin,  // NaN if one of the two is
   kNeg,
+  kLess,  // 1 where it holds, else 0
+  kLessEqual,
+  kEqual,
+  kSelect,  // the second where the first is not 0, else the third
   kExp,
   kTanh,
   kErf,
@@ -39,8 +43,8 @@ struct FnDef {
   Fn fn;
   std::string_view name;
   int arity;
-  double (*real)(double a, double b);     // in f32: the exact value
-  double (*integer)(double a, double b);  // in i32, before it wraps; null: not defined there
+  double (*real)(double a, double b, double c);     // in f32: the exact value
+  double (*integer)(double a, double b, double c);  // in i32, before it wraps; null: not defined
 };
 std::span<const FnDef> fn_table();
 // Null for what is no function of terms: inputs, extras, the value, constants.
@@ -49,7 +53,8 @@ const FnDef* fn_def(Fn fn);
 struct Term {
   Fn fn = Fn::kConstant;
   Dtype type = Dtype::f32;  // of the result: f32 or i32
-  int a = -1, b = -1;       // earlier terms; a: number of the operand for kInput and kExtra
+  // Earlier terms; a: number of the operand for kInput and kExtra.
+  int a = -1, b = -1, c = -1;
   double constant = 0;
   bool operator==(const Term&) const = default;
 };
@@ -68,6 +73,9 @@ bool is_copy(const Expression& e);
 // One past the greatest operand that terms of this kind name; 0: there are none.
 int operands_of(const Expression& e, Fn fn);
 
+// Whether a term names this operand.
+bool names(const Expression& e, Fn fn, int operand);
+
 // Functions among its terms.
 int count_functions(const Expression& e);
 
@@ -79,7 +87,7 @@ double evaluate(const Expression& e, std::span<const double> inputs,
                 std::span<const double> extras = {}, double value = 0);
 
 // Value of one function, in the arithmetic of `type`.
-double apply(const FnDef& f, Dtype type, double a, double b);
+double apply(const FnDef& f, Dtype type, double a, double b = 0, double c = 0);
 
 // What 32 bits hold of an integer.
 double wrap_i32(double x);

@@ -22,8 +22,8 @@ class Terms {
  public:
   Terms(Expression& e, Dtype type) : e_(e), type_(type) {}
   int number(double x) { return add_term(e_, {.fn = Fn::kConstant, .type = type_, .constant = x}); }
-  int operator()(Fn fn, int a, int b = -1) {
-    return add_term(e_, {.fn = fn, .type = type_, .a = a, .b = b});
+  int operator()(Fn fn, int a, int b = -1, int c = -1) {
+    return add_term(e_, {.fn = fn, .type = type_, .a = a, .b = b, .c = c});
   }
 
  private:

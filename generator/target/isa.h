@@ -40,6 +40,14 @@ struct Uops {
   int alu = 0;   // other vector work: shifts, shuffles, adds
   int load = 0;
   int store = 0;
+  Uops& operator+=(const Uops& u) {
+    fma += u.fma;
+    bf16 += u.bf16;
+    alu += u.alu;
+    load += u.load;
+    store += u.store;
+    return *this;
+  }
 };
 
 struct Access {
@@ -73,9 +81,11 @@ struct Kernel {
   // body and combine can use the row.
   std::string_view implements;
   int lanes = 1;
-  int group = 1;                 // reduction elements consumed per lane
-  bool lanes_reduce = false;     // lanes run along a reduction dimension
-  bool maps = false;             // without a sum: computes any body that the ISA's functions can
+  int group = 1;              // reduction elements consumed per lane
+  bool lanes_reduce = false;  // lanes run along a reduction dimension
+  // Computes any body that has its own at the root, with what the ISA's functions make of operands
+  // in the places of its inputs.
+  bool maps = false;
   Dtype input = Dtype::f32;      // register element type of the inputs,
   Dtype input_b = input;         // ... of the second one
   Dtype output = Dtype::f32;     // register element type of the accumulator or result
@@ -106,8 +116,8 @@ struct Transpose {
   std::string_view code;
 };
 
-// A function of an Expression (spec/expression.h) on registers: {c} = fn({a}[, {b}]). Elementwise
-// kernels and what finishes a sum are made of these.
+// A function of an Expression (spec/expression.h) on registers: {c} = fn({a}[, {b}[, {d}]]).
+// Elementwise kernels are made of these, and what is done before and after a sum.
 struct Function {
   std::string_view name;
   Fn fn = Fn::kAdd;
@@ -115,6 +125,7 @@ struct Function {
   int lanes = 1;
   std::string_view code;  // "{c} = _mm256_add_ps({a}, {b});"
   Uops uops;              // a division counts as the multiplications that could run meanwhile
+  int temps = 0;          // further vector registers it keeps busy in a loop: constants among them
   int ulps = 0;           // error beyond half a unit in the last place, which rounding has
   // What the code calls: functions as in Isa::prelude, each in a text of its own behind those that
   // it calls. A header has those that its kernels need, once.

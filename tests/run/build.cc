@@ -166,9 +166,18 @@ struct Expression {
     const double attribute = e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value);
     if (e.kind == Expr::Kind::kParam) return node("param", e.param);
     if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
-    if (e.op == "matmul" || e.op.starts_with("reduce_")) {
+    if (e.op.starts_with("reduce_")) {
       op = e.op;
       axis = static_cast<i64>(attribute);
+      Expression body;
+      body.add(e.args[0]);
+      node("reduce", body.count);
+      nodes += ", " + body.nodes;
+      count += body.count;
+      return;
+    }
+    if (e.op == "matmul") {
+      op = e.op;
       const Expr* operands[] = {&e.args.front(), &e.args.back()};
       for (int i = 0; i < 2; ++i) {
         transposed[i] = operands[i]->kind == Expr::Kind::kCall;
@@ -180,6 +189,14 @@ struct Expression {
     for (const Expr& arg : e.args) add(arg);
   }
 };
+
+// How many values become one.
+i64 reduced_terms(const Computation& c, const Arguments& arguments) {
+  i64 terms = 1;
+  for (const Dim& d : c.dims)
+    if (d.reduction) terms *= d.size.empty() ? d.extent : arguments.at(d.size);
+  return terms;
+}
 
 Expression words(const KernelSpec& s) {
   Expression e;
@@ -195,7 +212,10 @@ int in_place(const KernelSpec& s, const Expression& e) {
     const int param = static_cast<int>(i);
     const std::vector<Digit>& digits = p.layout.digits;
     if (digits.size() != p.shape.size()) continue;  // blocks have padding
-    if (e.op != "none" && (e.args[0] == param || e.args[1] == param)) continue;
+    // Read again for every part of a sum, when other parts are in the result already.
+    const auto summed =
+        s.arguments.begin() + s.computation.inputs() + operands_of(s.computation.body, Fn::kExtra);
+    if (e.op != "none" && std::find(s.arguments.begin(), summed, param) != summed) continue;
     if (std::count(s.arguments.begin(), s.arguments.end(), param) != 1) continue;
     const auto at = std::find(s.arguments.begin(), s.arguments.end(), param) - s.arguments.begin();
     const int argument = static_cast<int>(at), inputs = s.computation.inputs();
@@ -226,12 +246,12 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
   for (const morello::Variant& v : k.variants)
     variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace, arguments);
   return fmt::format(
-      "  {{\"{}\", Op::{}, {}, {{{}, {}}}, {{{}, {}}}, {}, {{{}}}, {}, "
+      "  {{\"{}\", Op::{}, {}, {}, {{{}, {}}}, {{{}, {}}}, {}, {{{}}}, {}, "
       "{},\n   {{{}}}, {},\n   {{{}}}, "
       "{}::workspace_bytes, {}, {}::{}_selected, {}, {{{}}}}},\n",
-      label, e.op, e.axis, e.args[0], e.args[1], e.transposed[0], e.transposed[1], e.count, e.nodes,
-      s.params.size(), in_place(s, e), params, result, packed, info, k.threads > 1, kSpace, k.name,
-      k.variants.size() + 1, variants);
+      label, e.op, e.axis, reduced_terms(s.computation, arguments), e.args[0], e.args[1],
+      e.transposed[0], e.transposed[1], e.count, e.nodes, s.params.size(), in_place(s, e), params,
+      result, packed, info, k.threads > 1, kSpace, k.name, k.variants.size() + 1, variants);
 }
 
 bool takes_workspace(const std::string& header, const std::string& kernel) {

@@ -16,7 +16,20 @@ double wrap(i64 value) {
   return static_cast<double>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
 }
 
-bool integers(const Subject& s) { return !is_float(s.param[s.args[0]].type); }
+// Whether what is combined are integers.
+bool integers(const Subject& s) {
+  if (s.op == Op::matmul) return !is_float(s.param[s.args[0]].type);
+  const Node* reduce =
+      std::find_if(s.node, s.node + s.nodes, [](const Node& n) { return n.word == Word::reduce; });
+  return std::none_of(reduce + 1, reduce + 1 + static_cast<int>(reduce->value), [&](const Node& n) {
+    return n.word == Word::param && is_float(s.param[static_cast<int>(n.value)].type);
+  });
+}
+
+int arity(Word w) {
+  if (w == Word::sum || w == Word::param || w == Word::number || w == Word::reduce) return 0;
+  return w == Word::select ? 3 : w >= Word::add && w <= Word::ne ? 2 : 1;
+}
 
 // A float sum from its value and the sum of its terms' sizes.
 Expected float_sum(double value, double magnitude, i64 terms) {
@@ -146,72 +159,126 @@ class Matmul {
   const i64 m_, n_, k_;
 };
 
-// Nothing is rounded; NaN if one is.
-Expected extreme(const Subject& s, const Values& terms) {
-  double most = terms.front();
-  for (const double x : terms)
-    if (std::isnan(x) || (s.op == Op::reduce_max ? x > most : x < most)) most = x;
-  return {most};
-}
-
-Expected total(const Subject& s, const Values& terms) {
-  double sum = 0, magnitude = 0;
-  for (const double term : terms) {
-    sum += term;
-    if (std::isfinite(term)) magnitude += std::fabs(term);
-  }
-  return integers(s) ? Expected{wrap(static_cast<i64>(sum))}
-                     : float_sum(sum, magnitude, static_cast<i64>(terms.size()));
-}
-
-Reference reduction(const Subject& s, const Values& x) {
-  const Tensor& t = s.param[s.args[0]];
-  i64 inner = 1;
-  for (int a = s.axis + 1; a < t.rank; ++a) inner *= t.shape[a];
-  const i64 terms = t.shape[s.axis], outer = elements(t) / inner / terms;
-  Reference r;
-  for (i64 o = 0; o < outer; ++o)
-    for (i64 i = 0; i < inner; ++i) {
-      Values all;
-      for (i64 k = 0; k < terms; ++k)
-        all.push_back(x[static_cast<std::size_t>((o * terms + k) * inner + i)]);
-      const bool sums = s.op == Op::reduce_sum || s.op == Op::reduce_mean;
-      r.sums.push_back(sums ? total(s, all) : extreme(s, all));
-    }
-  return r;
-}
-
 std::string text(const char* format, double a, double b, double c) {
   char buffer[160];
   std::snprintf(buffer, sizeof buffer, format, a, b, c);
   return buffer;
 }
 
+bool holds(Word w, double a, double b) {
+  switch (w) {
+    case Word::lt:
+      return a < b;
+    case Word::le:
+      return a <= b;
+    case Word::gt:
+      return a > b;
+    case Word::ge:
+      return a >= b;
+    case Word::eq:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+// 1, 0 or either.
+Interval compared(Word w, const Interval& a, const Interval& b) {
+  Interval either{.lo = 0, .hi = 1};
+  if (a.unchecked || b.unchecked) return either;
+  const bool nan = std::isnan(a.lo) || std::isnan(b.lo), apart = a.hi < b.lo || b.hi < a.lo;
+  const bool exact = a.exact() && b.exact();
+  if (!nan && !exact && !apart) return either;
+  return Interval::exactly(holds(w, a.lo, b.lo) ? 1 : 0);
+}
+
+Interval select(const Interval& c, const Interval& a, const Interval& b) {
+  const bool certain = !c.unchecked && (std::isnan(c.lo) || c.exact() || c.lo > 0 || c.hi < 0);
+  if (certain) return c.lo != 0 ? a : b;
+  if (a.unchecked || b.unchecked || std::isnan(a.lo) || std::isnan(b.lo))
+    return {.unchecked = true};
+  return {.lo = std::min(a.lo, b.lo), .hi = std::max(a.hi, b.hi)};
+}
+
 // What the result holds at one index of it.
 class Element {
  public:
-  Element(const Subject& s, const Reference& r, bool flushes) : s_(s), r_(r), flushes_(flushes) {}
+  Element(const Subject& s, const Reference& r, bool flushes)
+      : s_(s), r_(r), flushes_(flushes), real_(is_float(s.result.type)) {}
 
   Interval at(std::size_t element) {
     element_ = element;
     next_ = 0;
+    return node(index_of(element));
+  }
+
+  // What is combined of the element's terms, which begin at node `body`.
+  Interval combined(std::size_t element, int body) {
+    real_ = !integers(s_);
+    std::vector<i64> index = index_of(element);
+    if (rank_at(body) <= 1) index.clear();
+    index.insert(index.begin() + s_.axis, 0);
+    std::vector<Interval> terms;
+    for (i64 k = 0; k < s_.terms; ++k) {
+      index[static_cast<std::size_t>(s_.axis)] = k;
+      next_ = body;
+      terms.push_back(node(index));
+    }
+    if (s_.op == Op::reduce_sum || s_.op == Op::reduce_mean)
+      return real_ ? float_sum(terms) : whole_sum(terms);
+    Interval most = terms.front();
+    for (const Interval& t : terms)
+      most = s_.op == Op::reduce_max ? largest(most, t) : smallest(most, t);
+    return most;
+  }
+
+ private:
+  bool real() const { return real_; }
+
+  std::vector<i64> index_of(std::size_t element) const {
     i64 rest = static_cast<i64>(element);
     std::vector<i64> index(static_cast<std::size_t>(s_.result.rank));
     for (std::size_t a = index.size(); a-- > 0;) {
       index[a] = rest % s_.result.shape[a];
       rest /= s_.result.shape[a];
     }
-    return node(index);
+    return index;
   }
 
- private:
-  bool real() const { return is_float(s_.result.type); }
+  static Interval whole_sum(const std::vector<Interval>& terms) {
+    i64 sum = 0;
+    for (const Interval& t : terms) sum += static_cast<i64>(t.lo);
+    return Interval::exactly(wrap(sum));
+  }
+
+  // In any order. A product may be added without rounding it first.
+  static Interval float_sum(const std::vector<Interval>& terms) {
+    double lo = 0, hi = 0, magnitude = 0;
+    for (const Interval& t : terms) {
+      if (t.unchecked) return {.unchecked = true};
+      const double low = t.product ? std::min(t.lo, t.whole_lo) : t.lo;
+      const double high = t.product ? std::max(t.hi, t.whole_hi) : t.hi;
+      lo += low;
+      hi += high;
+      const double size = std::max(std::fabs(low), std::fabs(high));
+      if (std::isfinite(size)) magnitude += size;
+    }
+    if (std::isnan(lo) && std::isnan(hi)) return Interval::exactly(lo);
+    if (std::isnan(lo) || std::isnan(hi) || !(magnitude < FLT_MAX / 2.0))
+      return {.unchecked = true};
+    const auto count = static_cast<double>(terms.size() + 2);
+    const double slack = count * (magnitude * 0x1p-24 + 0x1p-148);
+    return Interval::between(lo - slack, hi + slack);
+  }
 
   Interval node(const std::vector<i64>& index) {
     const Node& n = s_.node[next_++];
     switch (n.word) {
       case Word::sum:
         return sum();
+      case Word::reduce:
+        next_ += static_cast<int>(n.value);
+        return reduced();
       case Word::param:
         return param(static_cast<std::size_t>(n.value), index);
       case Word::number:
@@ -232,9 +299,19 @@ class Element {
       case Word::mul:
       case Word::div:
       case Word::max:
-      case Word::min: {
+      case Word::min:
+      case Word::lt:
+      case Word::le:
+      case Word::gt:
+      case Word::ge:
+      case Word::eq:
+      case Word::ne: {
         const Interval a = node(index);
         return binary(n.word, a, node(index));
+      }
+      case Word::select: {
+        const Interval c = node(index), a = node(index);
+        return select(c, a, node(index));
       }
       default:
         return unary(n.word, node(index));
@@ -250,14 +327,12 @@ class Element {
       if (n.word == Word::param) {
         const Tensor& t = s_.param[static_cast<std::size_t>(n.value)];
         rank = std::max(rank, t.one ? 0 : t.rank);
-      } else if (n.word == Word::sum) {
+      } else if (n.word == Word::sum || n.word == Word::reduce) {
         rank = std::max(rank, s_.result.rank);
-      } else if (n.word >= Word::add && n.word <= Word::min) {
-        left += 2;
-      } else if (n.word != Word::number) {
-        left += 1;
-        broadcasts += n.word == Word::broadcast;
+        if (n.word == Word::reduce) at += static_cast<int>(n.value);
       }
+      left += arity(n.word);
+      broadcasts += n.word == Word::broadcast;
     }
     return rank + broadcasts;
   }
@@ -269,11 +344,15 @@ class Element {
     const double flushed = flushes_ ? e.flushed : 0;
     if (!std::isfinite(flushed)) return {.unchecked = true};  // infinity times what may be 0
     if (integers(s_) && !real()) return Interval::exactly(e.value);
-    const Interval sum =
-        Interval::between(e.value - e.slack - flushed, e.value + e.slack + flushed);
+    return Interval::between(e.value - e.slack - flushed, e.value + e.slack + flushed);
+  }
+
+  Interval reduced() {
+    Interval sum = r_.reduced[element_];
+    if (!real() || sum.unchecked) return sum;
+    if (!std::isnan(sum.lo)) sum = Interval::between(sum.lo, sum.hi);
     if (s_.op != Op::reduce_mean) return sum;
-    const i64 terms = s_.param[s_.args[0]].shape[s_.axis];
-    return div(sum, Interval::exactly(static_cast<double>(terms)));
+    return div(sum, Interval::exactly(static_cast<double>(s_.terms)));
   }
 
   Interval param(std::size_t p, const std::vector<i64>& index) {
@@ -299,8 +378,10 @@ class Element {
         return div(a, b);
       case Word::max:
         return largest(a, b);
-      default:
+      case Word::min:
         return smallest(a, b);
+      default:
+        return compared(w, a, b);
     }
   }
 
@@ -315,8 +396,10 @@ class Element {
         return wrap(a * b);
       case Word::max:
         return std::max(x, y);
-      default:
+      case Word::min:
         return std::min(x, y);
+      default:
+        return holds(w, x, y) ? 1 : 0;
     }
   }
 
@@ -360,6 +443,7 @@ class Element {
   const Subject& s_;
   const Reference& r_;
   const bool flushes_;
+  bool real_;  // whether elements are floats here
   std::size_t element_ = 0;
   int next_ = 0;
 };
@@ -382,12 +466,15 @@ bool as_expected(const Subject& s, const Interval& e, double got) {
 
 Reference reference(const Subject& s, const std::vector<Values>& inputs) {
   Reference r;
-  if (s.op == Op::matmul)
-    r = Matmul(s, inputs).run();
-  else if (s.op != Op::none)
-    r = reduction(s, inputs[static_cast<std::size_t>(s.args[0])]);
+  if (s.op == Op::matmul) r = Matmul(s, inputs).run();
   if (s.nodes > 1) r.row_sums.clear();
   r.inputs = inputs;
+  const Node* reduce =
+      std::find_if(s.node, s.node + s.nodes, [](const Node& n) { return n.word == Word::reduce; });
+  if (reduce == s.node + s.nodes) return r;
+  Element element(s, r, false);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(elements(s.result)); ++i)
+    r.reduced.push_back(element.combined(i, static_cast<int>(reduce - s.node) + 1));
   return r;
 }
 

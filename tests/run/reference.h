@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/interval.h"
 #include "run/values.h"
 
 namespace morello::run {
@@ -23,8 +24,9 @@ struct Expected {
 // compared (interval.h), every function to the bound that docs/spec.md gives.
 
 struct Reference {
-  std::vector<Expected> sums;  // of the result's elements, row-major
-  std::vector<Values> inputs;  // of each parameter
+  std::vector<Expected> sums;     // of the result's elements, row-major: of a product,
+  std::vector<Interval> reduced;  // ... or what is combined along an axis
+  std::vector<Values> inputs;     // of each parameter
   // For a large matmul, where `sums` is a sample: per row of the result the sum of its outputs,
   // which one wrong output shifts.
   std::vector<Expected> row_sums;

@@ -133,7 +133,7 @@ class Check {
     const Tensor& t = s_.param[s_.args[0]];
     const i64 beside = s_.params > 2 ? 2 * s_.params : 0;
     if (s_.op == Op::matmul) return 2 * t.shape[t.rank - 1] + 2 + beside;
-    return s_.op == Op::none ? 3 + beside : 2 * t.shape[s_.axis];
+    return s_.op == Op::none ? 3 + beside : 2 * s_.terms + beside;
   }
 
   // Without a pool, and with pools of one thread up to more than there are tasks. The bytes must be

@@ -25,7 +25,8 @@ enum class Op { none, matmul, reduce_sum, reduce_max, reduce_min, reduce_mean };
 
 // What the result is made of: an operator and its operands behind it, each in the same way.
 enum class Word {
-  sum,     // of the Subject's op
+  sum,     // of the Subject's op, which has operands of its own
+  reduce,  // of the Subject's op; `value` nodes behind it are what is reduced
   param,   // number `value`
   number,  // `value`
   broadcast,
@@ -35,6 +36,13 @@ enum class Word {
   div,
   max,
   min,
+  lt,
+  le,
+  gt,
+  ge,
+  eq,
+  ne,
+  select,
   neg,
   exp,
   tanh,
@@ -92,8 +100,9 @@ struct Variant {
 struct Subject {
   const char* name;
   Op op;
-  int axis;            // of a reduction
-  int args[2];         // the parameters that op is applied to
+  int axis;            // of a reduction,
+  i64 terms;           // ... and how long that is
+  int args[2];         // the parameters that a product is applied to
   bool transposed[2];  // with its last two axes in the other order
   int nodes;
   Node node[kMaxNodes];

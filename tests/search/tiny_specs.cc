@@ -83,6 +83,14 @@ constexpr const char* kFinishForms[] = {
     "(x: {0}[{3},1{5}{5}], y: {1}[{3}]): {2} = neg(reduce_sum(x, axis=1)) * y",
     "(x: {0}[{3},{5}], y: {1}[{3}]): {2} = max(reduce_max(x, axis=1) - y, 0)",
 };
+// What is made of operands before they are combined.
+constexpr const char* kBodyForms[] = {
+    "(x: {0}[{3},{5}], y: {1}[{3}]): {2} = reduce_sum(x * x - broadcast(y, axis=1), axis=1)",
+    "(x: {0}[{5},{4}], y: {1}[{5},{4}] col): {2} = reduce_max(x + y, axis=0)",
+    "(x: {0}[{3},{5}], w: {1}[{5}]): {2} = reduce_min(max(x, w) * 2, axis=1)",
+    "(x: {0}[{3},1{5}{5}], y: {1}[{3}]): {2} = reduce_sum((x - broadcast(y, axis=1)) * "
+    "(x - broadcast(y, axis=1)), axis=1) + y",
+};
 constexpr std::int64_t kSizes[][3] = {{1, 1, 1},  {2, 3, 2},  {3, 1, 9},
                                       {1, 9, 17}, {2, 17, 3}, {3, 8, 18}};
 
@@ -107,6 +115,7 @@ std::vector<std::string> tiny_specs() {
   add(kReduceSum, kReduceSumForms, out);
   add(kExtreme, kExtremeForms, out);
   add(kFinish, kFinishForms, out);
+  add(kFinish, kBodyForms, out);
   return out;
 }
 

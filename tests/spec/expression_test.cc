@@ -69,6 +69,17 @@ const Row kRows[] = {
     {"(a: f32[2,3], b: f32[3,4], c: f32[4,2]): f32 = matmul(a, b) - transpose(c)",
      "(a: f32[m,k], b: f32[k,n], c: f32[n,m]) -> f32[m,n]: in0 * in1, sum over k, then sum - "
      "extra0; m=2 n=4 k=3"},
+    {"(x: f32[2,4], m: f32[2]): f32 = reduce_sum(exp(x - broadcast(m, axis=1)), axis=1) * m",
+     "(x: f32[i,k], m: f32[i]) -> f32[i]: exp(in0 - extra0), sum over k, then sum * extra0; i=2 "
+     "k=4"},
+    {"(x: f32[4,2], w: bf16[4], s: i8[1]): bf16 = reduce_max(x * broadcast(w, axis=1) + s, axis=0)",
+     "(x: f32[k,i], w: bf16[k], s: i8[]) -> bf16[i]: in0 * in1 + extra0, max over k; i=2 k=4"},
+    {"(x: i8[2,4], y: u8[2,4]): f32 = reduce_mean(x * y, axis=1)",
+     "(x: i8[i,k], y: u8[i,k]) -> f32[i]: in0 * in1, sum over k, then float(sum) / 4; i=2 k=4"},
+    {"(x: f32[2,2]): f32 = reduce_min(select(ge(x, 0), transpose(x), x), axis=0)",
+     "(x: f32[k,i], x2: f32[i,k]) -> f32[i]: select(le(0, in0), in1, in0), min over k; i=2 k=2"},
+    {"(x: f32[1], y: f32[1]): f32 = reduce_sum(x * y, axis=0)",
+     "(x: f32[k], y: f32[]) -> f32[i]: in0 * extra0, sum over k; i=1 k=1"},
     {"(x: f32[2,4], y: f32[2]): f32 = reduce_sum(x, axis=1) / y",
      "(x: f32[i,k], y: f32[i]) -> f32[i]: in0, sum over k, then sum / extra0; i=2 k=4"},
 };

@@ -255,8 +255,9 @@ TEST_CASE("the operator table") {
     CHECK(op->usage.starts_with(std::string(op->name) + "("));
   }
   CHECK(names ==
-        "matmul reduce_sum reduce_max reduce_min reduce_mean add sub mul div max min neg exp tanh "
-        "erf sqrt rsqrt sigmoid relu silu gelu gelu_tanh convert broadcast transpose ");
+        "matmul reduce_sum reduce_max reduce_min reduce_mean add sub mul div max min neg lt le gt "
+        "ge eq ne select exp tanh erf sqrt rsqrt sigmoid relu silu gelu gelu_tanh convert "
+        "broadcast transpose ");
   CHECK(find_op("conv") == nullptr);
 }
 

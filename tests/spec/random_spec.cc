@@ -118,8 +118,9 @@ class Composer {
   std::string kernel() {
     shape_ = g_.shape(1, 3);
     integers_ = pick(random_, 0, 3) == 0;
-    const bool sums = shape_.size() == 2 && pick(random_, 0, 1) == 0;
-    if (sums) sum_ = product();
+    const i64 form = pick(random_, 0, 2);
+    const bool sums = form == 0 || (form == 1 && shape_.size() == 2);
+    if (sums) sum_ = form == 0 ? reduction() : product();
     std::string body = node(sums ? 3 : 2);
     if (sums && !summed_) body = "add(" + body + ", " + sum_ + ")";
     // Something has the shape of the result.
@@ -160,6 +161,59 @@ class Composer {
     return "matmul(" + a + ", " + operand(k, shape_[1], g_.coin()) + ")";
   }
 
+  // Of anything elementwise; at most two operands have its axis, and one at least.
+  std::string reduction() {
+    inner_ = shape_;
+    axis_ = pick(random_, 0, static_cast<i64>(shape_.size()));
+    inner_.insert(inner_.begin() + axis_, pick(random_, 1, 9));
+    if (g_.coin()) {  // of a vector there remains one number
+      inner_ = {inner_[axis_]};
+      shape_ = {1};
+      axis_ = 0;
+    }
+    along_ = 0;
+    const std::string first =
+        along(integers_ ? g_.any({"i32", "u8", "i8"}) : g_.any({"f32", "bf16"}));
+    const std::string op = g_.any(
+        {"reduce_sum", "reduce_max", "reduce_min", integers_ ? "reduce_sum" : "reduce_mean"});
+    const std::string rest =
+        g_.coin() ? first : fmt::format("({} {} {})", first, g_.any({"+", "-", "*"}), body(2));
+    return fmt::format("{}({}, axis={})", op, rest, axis_);
+  }
+
+  std::string along(const std::string& dtype) {
+    ++along_;
+    std::vector<i64> s = inner_;
+    const bool swaps = s.size() >= 2 && pick(random_, 0, 4) == 0;
+    if (swaps) std::swap(s[s.size() - 2], s.back());
+    const std::string text =
+        param(fmt::format("{}[{}]{}", dtype, fmt::join(s, ","),
+                          s.size() >= 2 && pick(random_, 0, 2) == 0 ? " col" : ""));
+    return swaps ? "transpose(" + text + ")" : text;
+  }
+
+  std::string body(int depth) {
+    const i64 way = pick(random_, 0, depth == 0 ? 2 : 6);
+    if (way == 0 && along_ < 2)
+      return along(integers_ ? g_.any({"i16", "i8"}) : g_.any({"f16", "f32", "u8"}));
+    if (way == 1 && room() && inner_.size() > 1)
+      return fmt::format("broadcast({}, axis={})", beside(shape_), axis_);
+    if (way <= 2) return room() && g_.coin() ? beside({1}) : number();
+    if (way == 3)
+      return fmt::format("select({}, {}, {})", body(depth - 1), body(depth - 1), body(depth - 1));
+    if (way == 4 && !integers_)
+      return fmt::format("{}({})", g_.any({"sigmoid", "tanh", "neg", safe_ ? "erf" : "exp"}),
+                         body(depth - 1));
+    return fmt::format("{}({}, {})", g_.any({"add", "sub", "mul", "max", "min", "lt", "ge", "eq"}),
+                       body(depth - 1), body(depth - 1));
+  }
+
+  std::string beside(const std::vector<i64>& s) {
+    return param(fmt::format("{}[{}]",
+                             integers_ ? g_.any({"i32", "i8"}) : g_.any({"f32", "bf16", "i8"}),
+                             fmt::join(s, ",")));
+  }
+
   std::string leaf() {
     if (!sum_.empty() && !summed_) return summed_ = true, sum_;
     if (!room()) return number();
@@ -192,7 +246,9 @@ class Composer {
     if (depth == 0 || pick(random_, 0, 5) == 0) return leaf();
     if (g_.coin()) {
       const std::string a = node(depth - 1), b = node(depth - 1);
-      const std::string op = g_.any({"+", "-", "*", "max", "min", safe_ || integers_ ? "+" : "/"});
+      if (pick(random_, 0, 9) == 0) return fmt::format("select({}, {}, {})", leaf(), a, b);
+      const std::string op = g_.any({"+", "-", "*", "max", "min", safe_ || integers_ ? "+" : "/",
+                                     g_.any({"lt", "le", "gt", "ge", "eq", "ne"})});
       return op.size() == 1 ? fmt::format("({} {} {})", a, op, b)
                             : fmt::format("{}({}, {})", op, a, b);
     }
@@ -214,6 +270,9 @@ class Composer {
   std::vector<i64> shape_;
   std::vector<std::string> params_;
   std::string sum_;
+  std::vector<i64> inner_;  // of what is reduced
+  i64 axis_ = 0;
+  int along_ = 0;
 };
 
 }  // namespace

@@ -73,9 +73,10 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   const Computation& c = meaning(k.implements);
   Names inputs = {"a", "c"};
   if (c.inputs() == 2) inputs.insert("b");
-  // What maps has no code of its own.
-  CHECK(k.maps == !c.reduces());
-  CHECK(placeholders(k.code) == (k.maps ? Names{} : inputs));
+  // What maps without a sum has no code of its own.
+  CHECK((k.maps || c.reduces()));
+  CHECK(placeholders(k.code) == (c.reduces() ? inputs : Names{}));
+  if (k.maps) CHECK((k.group == 1 && k.input == k.output && k.input_b == k.output));
   CHECK(placeholders(k.finish) == (k.lanes_reduce ? Names{"c", "s"} : Names{}));
   if (c.reduces()) {
     CHECK(isa.function(joined_by(c.combine), k.output, k.lanes) != nullptr);
@@ -141,7 +142,10 @@ void check_function(const Isa& isa, const Function& f) {
   CAPTURE(f.name);
   const FnDef* def = fn_def(f.fn);
   REQUIRE(def != nullptr);
-  CHECK(placeholders(f.code) == (def->arity == 2 ? Names{"a", "b", "c"} : Names{"a", "c"}));
+  Names operands = {"a", "c"};
+  if (def->arity > 1) operands.insert("b");
+  if (def->arity > 2) operands.insert("d");
+  CHECK(placeholders(f.code) == operands);
   CHECK((f.type == Dtype::f32 || (f.type == Dtype::i32 && def->integer != nullptr)));
   if (f.lanes > 1) CHECK(isa.register_type(f.type) != "");
   // The first row that fits is the one in use.

@@ -113,13 +113,14 @@ std::string helpers(const Isa& isa) {
   return text;
 }
 
-// c = fn(a[, b]), for one register.
+// c = fn(a[, b[, c]]), for one register.
 std::string function(const Isa& isa, const Function& f) {
-  const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{t}", "rt"}};
+  const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{d}", "rd"}, {"{t}", "rt"}};
   const std::string out = type_of(isa, f.lanes, f.type);
   const std::string in = type_of(isa, f.lanes, f.fn == Fn::kToFloat ? Dtype::i32 : f.type);
   std::string body = load(in, "ra", "a");
-  if (fn_def(f.fn)->arity == 2) body += load(in, "rb", "b");
+  if (fn_def(f.fn)->arity > 1) body += load(in, "rb", "b");
+  if (fn_def(f.fn)->arity > 2) body += load(in, "rd", "c");
   return function(
       f.name, "function",
       body + fmt::format("  {} rc;\n  {}\n", out, expand(f.code, names)) + save("rc", "c"));
@@ -139,7 +140,7 @@ std::string source(const Isa& isa) {
   text += helpers(isa);
   for (const auto& rows : isa.kernels)
     for (const Kernel& k : rows)
-      if (!k.maps) text += kernel(isa, k);
+      if (!k.code.empty()) text += kernel(isa, k);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) text += access(isa, a);
   for (const auto& rows : isa.transposes)

@@ -35,6 +35,7 @@ static constexpr Kernel kKernels[] = {
     {.name = "mac_i32x8",
      .implements = "(a: u8[1,1], b: i8[1,8]): i32[1,8] = matmul(a, b)",
      .lanes = 8,
+     .maps = true,
      .input = Dtype::i32,
      .output = Dtype::i32,
      .code = "{c} = _mm256_add_epi32({c}, _mm256_mullo_epi32({a}, {b}));",

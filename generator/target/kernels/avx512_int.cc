@@ -32,6 +32,7 @@ static constexpr Kernel kKernels[] = {
     {.name = "mac_i32x16",
      .implements = "(a: u8[1,1], b: i8[1,16]): i32[1,16] = matmul(a, b)",
      .lanes = 16,
+     .maps = true,
      .input = Dtype::i32,
      .output = Dtype::i32,
      .code = "{c} = _mm512_add_epi32({c}, _mm512_mullo_epi32({a}, {b}));",

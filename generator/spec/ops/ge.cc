@@ -1,0 +1,13 @@
+// ge: 1 where a >= b, else 0.
+
+#include "spec/op.h"
+
+namespace morello::ops {
+
+static int term(Terms& terms, std::span<const int> args) {
+  return terms(Fn::kLessEqual, args[1], args[0]);
+}
+
+extern const OpDef ge = {.name = "ge", .arity = 2, .usage = "ge(a[...], b[...])", .term = term};
+
+}  // namespace morello::ops

@@ -381,6 +381,21 @@ Batch::Longest Batch::compile_alone(const Toolchain& toolchain) const {
   return longest;
 }
 
+// What run_subjects() says of every kernel.
+void Batch::count_outputs(const std::string& printed) {
+  for (size_t at = 0; (at = printed.find(": ok, ", at)) != std::string::npos; ++at) {
+    long long unchecked = 0, all = 0, hard_unchecked = 0, hard = 0;
+    const int read = std::sscanf(
+        printed.c_str() + at, ": ok, %lld of %lld outputs unchecked, of hard values %lld of %lld",
+        &unchecked, &all, &hard_unchecked, &hard);
+    MORELLO_CHECK(read == 4, "cannot read: {}", printed.substr(at, 80));
+    outputs_.all += all;
+    outputs_.unchecked += unchecked;
+    outputs_.hard += hard;
+    outputs_.hard_unchecked += hard_unchecked;
+  }
+}
+
 std::string Batch::check(const Toolchain& toolchain, const std::string& arguments) {
   const Sources sources = emit();
   std::string includes, subjects;
@@ -415,8 +430,12 @@ std::string Batch::check(const Toolchain& toolchain, const std::string& argument
     return out;
   }
   const std::string run = fmt::format("{0} {1} > {0}.out 2>&1", program, arguments);
-  if (run_command(run).well) return "";
+  const bool well = run_command(run).well;
   const std::string printed = read_text(program + ".out");
+  if (well) {
+    count_outputs(printed);
+    return "";
+  }
   std::string out = fmt::format("{} {}: {}\n{}", toolchain.compiler, toolchain.flags, run, printed);
   for (const Kernel& k : kernels_)
     for (const char end : {'\n', ' '})

@@ -53,6 +53,11 @@ class Batch {
   // Emits several headers and a program that includes all of them; compiles and runs it. Returns ""
   // or everything that is known of the failures. `arguments`: see run_subjects().
   std::string check(const Toolchain& toolchain, const std::string& arguments);
+  // Of the programs that ran well: outputs, and how many the reference could not check.
+  struct Outputs {
+    i64 all = 0, unchecked = 0, hard = 0, hard_unchecked = 0;
+  };
+  const Outputs& outputs() const { return outputs_; }
 
  private:
   struct Kernel {
@@ -68,10 +73,12 @@ class Batch {
   Sources emit() const;
   std::string describe(const Kernel& k) const;
   std::string search(Kernel& k);
+  void count_outputs(const std::string& printed);
 
   std::string directory_;
   std::deque<Kernel> kernels_;  // their addresses stay
   int programs_ = 0;
+  Outputs outputs_;
   i64 max_specs_ = 0;
 };
 

@@ -57,6 +57,14 @@ struct Totals {
   std::atomic<int> passed_over{0}, failed{0};
   // Programs with parallel loops, with such in such, with shares of a reduction.
   std::atomic<int> parallel{0}, nested{0}, shares{0};
+  // Outputs, with plain and with hard values, and those that the reference could not check.
+  std::atomic<i64> outputs{0}, unchecked{0}, hard{0}, hard_unchecked{0};
+  void count(const Batch::Outputs& o) {
+    outputs += o.all;
+    unchecked += o.unchecked;
+    hard += o.hard;
+    hard_unchecked += o.hard_unchecked;
+  }
   void count(const std::vector<Variant>& variants) {
     for (const Variant& v : variants) {
       const std::string text = print(v.problem, *v.impl);
@@ -115,6 +123,7 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
     if (alone.seconds > kMostCompileSeconds)
       problems += fmt::format("{:.1f} s to compile {}\n", alone.seconds, alone.spec);
   }
+  totals.count(batch.outputs());
   return problems;
 }
 
@@ -147,6 +156,8 @@ int run_random(const Args& a) {
   fmt::print("longest search, {}\n", totals.search.str());
   for (size_t c = 0; c < a.compilers.size(); ++c)
     fmt::print("longest to compile with {}, {}\n", a.compilers[c], totals.compile[c].str());
+  fmt::print("unchecked: {} of {} outputs, of hard values {} of {}\n", totals.unchecked.load(),
+             totals.outputs.load(), totals.hard_unchecked.load(), totals.hard.load());
   fmt::print("programs with parallel loops: {}, in one another: {}, with shares of a sum: {}\n",
              totals.parallel.load(), totals.nested.load(), totals.shares.load());
   return totals.failed == 0 ? 0 : 1;

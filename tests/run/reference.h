@@ -35,9 +35,16 @@ struct Reference {
 // `inputs` are the values of each parameter, row-major.
 Reference reference(const Subject& s, const std::vector<Values>& inputs);
 
+// Outputs that were compared, and those of them of which the reference can say nothing (their
+// number is not certain, or a partial sum may have overflowed). Outputs beside a sample are
+// neither.
+struct Compared {
+  i64 outputs = 0, unchecked = 0;
+};
+
 // The first output that is not as expected, or "". `flushes`: of a variant that may take subnormal
 // bf16 for 0.
 std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
-                       bool flushes = false);
+                       bool flushes, Compared& compared);
 
 }  // namespace morello::run

@@ -45,6 +45,7 @@ constexpr Shape kQuick[] = {
      "matmul(transpose(a), b) + transpose(c)",
      1},
     {"wide(x: f32[6], y: f32[5]): f32[5,6] = x - broadcast(y, axis=1)", 1},
+    {"one_wide(x: f32[1,3], y: f32[1]): f32[1,3] = x - broadcast(y, axis=1)", 1},
 };
 
 // Sizes and strides that are known at run time only; build.cc says which ones they are run with.
@@ -62,6 +63,7 @@ constexpr Shape kRunTime[] = {
     {"halves(x: f16[n near 64,7] strided): bf16 col = convert(x)", 1},
     {"blocks(x: f32[n%8 near 32,m near 5] order(0/8, 1, 0%8)): f32 = x * x", 2},
     {"sums_2(x: bf16[k near 65,n near 33]): f32 = reduce_sum(x, axis=0)", 2},
+    {"sums_of_pieces(x: u8[49,n near 13,73]): i32 col = reduce_sum(x, axis=1)", 2},
     {"widened(x: i16[b,n,9] order(1, 0, 2) strided): i32 = convert(x)", 2},
     {"layer(x: bf16[m to 3,64], w: bf16[64,80] packed, c: f32[80], r: bf16[m,80] strided): bf16 = "
      "r + gelu_tanh(matmul(x, w) + c)",

@@ -125,8 +125,9 @@ struct Options {
 };
 
 // Runs every subject in a process of its own, on buffers between inaccessible pages. Prints
-// "<name>: " and "ok" or what it does wrong, then a line "FAIL <name>" where it is not ok; returns
-// the exit code. argv: [seed ["soft": no hard values] ["once": one place]].
+// "<name>: " and "ok" with how many outputs the reference could not check, or what it does wrong, a
+// kernel of whose plain outputs most cannot be checked, too; then a line "FAIL <name>" where it is
+// not ok; returns the exit code. argv: [seed ["soft": no hard values] ["once": one place]].
 int run_subjects(const Subject* subjects, std::size_t count, int argc, char** argv);
 
 // The same for one subject, in this process: what went wrong, or null. Faults end the process.

@@ -41,6 +41,9 @@ inline const Order kOrders[] = {
     {"blocks that cross",
      {{N, 6, 0}, {K, 1, 0}, {N, 1, 6}},
      {{K, 4, 0}, {N, 4, 0}, {K, 1, 4}, {N, 1, 4}}},
+    {"digits that do not divide each other",
+     {{N, 6, 0}, {K, 5, 0}, {N, 1, 6}, {K, 1, 5}},
+     {{N, 4, 0}, {K, 7, 0}, {N, 1, 4}, {K, 1, 7}}},
     {"panels of 14, transposing", {{N, 14, 0}, {K, 1, 0}, {N, 1, 14}}, {{N, 1, 0}, {K, 1, 0}}},
     {"three dims", {{B, 1, 0}, {N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {B, 1, 0}, {K, 1, 0}}},
 };

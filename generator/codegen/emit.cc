@@ -42,6 +42,7 @@ class KernelWriter {
   void variant_namespace(std::string& out, size_t v);
   void variant_functions(Writer& w, size_t v);
   void align_workspace(Writer& w, const NestCode& nest);
+  std::vector<std::string> run_values(const NestCode& nest) const;
   void choice(Writer& w);
   void dispatch(Writer& w);
   void each_choice(Writer& w, auto body);
@@ -134,6 +135,22 @@ void KernelWriter::align_workspace(Writer& w, const NestCode& nest) {
   w.line("{0} += (64u - (reinterpret_cast<std::uintptr_t>({0}) & 63u)) & 63u;", base);
 }
 
+// What NestCode's run is called with.
+std::vector<std::string> KernelWriter::run_values(const NestCode& nest) const {
+  std::vector<std::string> values;  // of the Computation's tensors: inputs, output, extras
+  for (const int param : k_.spec->arguments) {
+    const Param& p = k_.spec->params[param];
+    values.push_back(p.packed ? fmt::format("static_cast<const {}*>({})", c_type(p.dtype), p.name)
+                              : p.name);
+  }
+  values.insert(values.begin() + k_.spec->computation.inputs(), k_.spec->result.name);
+  for (const int dim : nest.sizes) values.push_back(k_.spec->computation.dims[dim].size);
+  for (const int symbol : nest.strides) values.push_back(stride_value(*k_.spec, symbol));
+  if (nest.workspace_bytes > 0) values.push_back(local("base"));
+  if (nest.parallel) values.emplace_back("pool");
+  return values;
+}
+
 void KernelWriter::variant_functions(Writer& w, size_t v) {
   const Variant& variant = k_.variants[v];
   const NestCode& nest = b_.nests[v];
@@ -143,26 +160,10 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
          params(false));
   for (const RunTimeSize& s : k_.spec->sizes()) w.line("assert({});", size_condition(s));
   align_workspace(w, nest);
-  std::string values;
-  const int inputs = k_.spec->computation.inputs();
-  for (size_t i = 0; i < k_.spec->arguments.size(); ++i) {
-    const Param& p = k_.spec->params[k_.spec->arguments[i]];
-    if (static_cast<int>(i) == inputs) values += k_.spec->result.name + ", ";
-    values += p.packed ? fmt::format("static_cast<const {}*>({}), ", c_type(p.dtype), p.name)
-                       : p.name + ", ";
-  }
-  if (static_cast<int>(k_.spec->arguments.size()) == inputs)
-    values += k_.spec->result.name;
-  else
-    values.resize(values.size() - 2);
-  for (const int dim : nest.sizes) values += ", " + k_.spec->computation.dims[dim].size;
-  for (const int symbol : nest.strides) values += ", " + stride_value(*k_.spec, symbol);
   for (const std::string& name : run_time_arguments(*k_.spec))
     w.line("static_cast<void>({});", name);  // the variant may need not all
-  if (nest.workspace_bytes > 0) values += ", " + local("base");
-  if (nest.parallel) values += ", pool";
   if (b_.threaded() && !nest.parallel) w.line("static_cast<void>(pool);");
-  w.line("{}::run({});", space, values);
+  w.line("{}::run({});", space, fmt::join(run_values(nest), ", "));
   w.close();
   for (size_t i = 0; i < k_.spec->params.size(); ++i) {
     const Param& p = k_.spec->params[i];

@@ -139,6 +139,8 @@ class Space {
   // All but the lines of an unpacked operand's region, with one dim no longer than a tile.
   Region rows_of(const Spec& s, int operand, int dim, i64 tile) const;
   bool runs_on(const Spec& s, int operand, int dim) const;  // of a packed operand
+  // By a step of a loop, in millicycles.
+  i64 asked_in_vain(const Spec& s, int operand, int dim, i64 tile) const;
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;

@@ -14,7 +14,7 @@ namespace morello {
 // What the programs of one variant share: helper functions, each text once.
 struct Library {
   Functions functions;
-  std::string chunks;  // functions for the tasks of parallel loops
+  std::string chunks = {};  // functions for the tasks of parallel loops
   int chunk_count = 0;
   std::string text() const { return functions.text() + chunks; }
 };

@@ -62,6 +62,8 @@ class Names {
 
 class Functions {
  public:
+  // `apart`: of all functions, as in add().
+  explicit Functions(bool apart = false) : apart_(apart) {}
   // Adds `static void <name>(<params>) noexcept {<body>}`; the name of an equal one if there is
   // one. `apart`: compilers must not put it into its callers.
   std::string add(std::string_view stem, std::string_view params, std::string_view body,
@@ -70,8 +72,8 @@ class Functions {
     if (const auto found = names_.find(key); found != names_.end()) return found->second;
     std::string name = fmt::format("{}_{}", stem, names_.size());
     text_ += fmt::format("MORELLO_UNUSED MORELLO_TARGET {} void {}({}) noexcept {{\n{}}}\n",
-                         apart ? "__attribute__((noinline)) static" : "static inline", name, params,
-                         body);
+                         apart || apart_ ? "__attribute__((noinline)) static" : "static inline",
+                         name, params, body);
     return names_.emplace(std::move(key), std::move(name)).first->second;
   }
   // A helper of a row, in front of all functions, once.
@@ -81,6 +83,7 @@ class Functions {
   std::string text() const { return helpers_ + text_; }
 
  private:
+  bool apart_;
   std::map<std::string, std::string> names_;
   std::set<std::string_view> needed_;
   std::string helpers_;

@@ -75,7 +75,7 @@ Ranking ranking(const Corpus& corpus) {
   for (const Candidate& c : corpus.programs)
     if (c.sample.cost.finite() && c.seconds > 0)
       r.points.push_back({c.sample.cost.as_cycles(), c.seconds,
-                          c.sample.problem.family.str(corpus.spec().computation) + "\n" +
+                          c.sample.problem.family.str(corpus.spec().computation()) + "\n" +
                               print(c.sample.problem, *c.sample.impl)});
   return r;
 }
@@ -93,7 +93,7 @@ void print_points(const Ranking& r) {
 // 10 GB/s.
 Rounds rounds_of(const Corpus& corpus, Rounds how) {
   i64 total = 0;
-  for (const Operand& o : corpus.spec().computation.operands) {
+  for (const Operand& o : corpus.spec().computation().operands) {
     i64 elements = bytes(o.dtype);
     for (i64 n : o.shape) elements *= n;
     total += elements;

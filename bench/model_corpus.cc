@@ -22,7 +22,7 @@ bool Corpus::has(const Sample& s) const {
 void Corpus::draw(const SampleOptions& options) {
   SampleOptions own = options;
   own.threads = subject_.threads;
-  for (Sample& s : sample(spec_.computation, machine_, isa_, own))
+  for (Sample& s : sample(spec_.computation(), machine_, isa_, own))
     if (!has(s)) programs.push_back({std::move(s), 0, 0});
 }
 
@@ -41,7 +41,7 @@ std::string Corpus::text() const {
           const std::string text = print(p, *c.sample.impl);
           return std::count(text.begin(), text.end(), '\n');
         }(),
-        p.family.str(spec_.computation), print(p, *c.sample.impl));
+        p.family.str(spec_.computation()), print(p, *c.sample.impl));
   }
   return out;
 }
@@ -57,12 +57,12 @@ int Corpus::parse(const std::string& text) {
     std::string family, program;
     std::getline(in, family);
     for (int i = 0; i < lines && std::getline(in, line); ++i) program += line + "\n";
-    Result<Family> f = parse_family(family, spec_.computation, isa_);
+    Result<Family> f = parse_family(family, spec_.computation(), isa_);
     if (!f) {
       ++dropped;
       continue;
     }
-    c.sample.problem = {&spec_.computation, &machine_, std::move(*f), threads};
+    c.sample.problem = {&spec_.computation(), &machine_, std::move(*f), threads};
     Result<ImplPtr> impl = parse_impl(program, c.sample.problem);
     if (!impl) {
       ++dropped;

@@ -83,7 +83,7 @@ Bytes random_values(Dtype t, i64 elements, std::uint64_t state) {
 
 // The operands as the user has them: packed ones in row order.
 Computation given_operands(const KernelSpec& spec) {
-  Computation c = spec.computation;
+  Computation c = spec.computation();
   for (Operand& o : c.operands) {
     if (!o.packed) continue;
     o.packed = false;
@@ -127,7 +127,7 @@ class Operands {
 
   // The first tensor of the computation that a parameter is.
   size_t tensor_of(int param) const {
-    const auto& args = spec_.arguments;
+    const auto& args = spec_.arguments();
     const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), param) - args.begin());
     return i < static_cast<size_t>(c_.inputs()) ? i : i + 1;
   }
@@ -136,7 +136,7 @@ class Operands {
     const auto inputs = static_cast<size_t>(c_.inputs());
     const size_t tensor = argument < inputs ? argument : argument + 1;
     return element(c_.tensor(static_cast<int>(tensor)).dtype,
-                   plain_[static_cast<size_t>(spec_.arguments[argument])].data(),
+                   plain_[static_cast<size_t>(spec_.arguments()[argument])].data(),
                    maps_[tensor].offset(point));
   }
 
@@ -160,7 +160,7 @@ class Operands {
     double sum = 0, magnitude = 0, count = 0;
     const auto inputs = static_cast<size_t>(c_.inputs());
     std::vector<double> in(inputs), extras;
-    for (size_t a = inputs; a < spec_.arguments.size(); ++a) extras.push_back(value_of(a, point));
+    for (size_t a = inputs; a < spec_.arguments().size(); ++a) extras.push_back(value_of(a, point));
     for (bool more = true; more; ++count) {
       for (size_t a = 0; a < inputs; ++a) in[a] = value_of(a, point);
       const double term = evaluate(c_.body, in, extras);

@@ -55,7 +55,7 @@ double cpu_seconds(const timeval& t) {
   setrlimit(RLIMIT_CPU, &cpu);
   SearchOptions options;
   if (s.off != nullptr) options.pruning.*s.off = false;
-  const auto found = optimize(spec.computation, machine, isa, options);
+  const auto found = optimize(spec.computation(), machine, isa, options);
   Measured m;
   if (const Optimum* best = std::get_if<Optimum>(&found)) {
     rusage used{};

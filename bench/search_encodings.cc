@@ -66,7 +66,7 @@ double solve(const KernelSpec& kernel, const Machine& machine, const Isa& isa, b
              Tables& tables) {
   Cost best = Cost::infinite();
   double spent = 0;
-  for (const auto& [problem, bound] : by_bound(kernel.computation, machine, isa, 1)) {
+  for (const auto& [problem, bound] : by_bound(kernel.computation(), machine, isa, 1)) {
     if (bound > best || (first_only && best.finite())) continue;
     const Space space(problem);
     Solver solver(space, tables[space.signature()]);
@@ -238,7 +238,7 @@ int run(const std::string& machine_name, const std::string& only, const std::str
     if (svg.empty())
       report(single.name, tables, seconds);
     else
-      draw_memo(tables.begin()->second.map, kernel->computation, svg);
+      draw_memo(tables.begin()->second.map, kernel->computation(), svg);
   }
   if (!only.empty() && only != "llm") return 0;
   Tables tables;

@@ -73,7 +73,7 @@ Total search(const KernelSpec& k, const Machine& machine, const Isa& isa, const 
   Total total;
   const double until = cpu_now() + most_seconds;
   Cost best = Cost::infinite();
-  for (const auto& [problem, bound] : by_bound(k.computation, machine, isa, 1)) {
+  for (const auto& [problem, bound] : by_bound(k.computation(), machine, isa, 1)) {
     if (bound > best) break;
     const Space space(problem);
     const double before = allocated();

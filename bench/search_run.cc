@@ -34,7 +34,7 @@ Numbers search(const SearchRun& run, std::string& nest) {
       tables.emplace(*store, [](const std::string& note) { fmt::print(stderr, "{}\n", note); });
       options.tables = &*tables;
     }
-    found = optimize(run.spec->computation, *run.machine, *run.isa, options);
+    found = optimize(run.spec->computation(), *run.machine, *run.isa, options);
   };
   Numbers n{};
   n.wall = seconds([&] { n.cpu = process_seconds(all); });
@@ -49,7 +49,7 @@ Numbers search(const SearchRun& run, std::string& nest) {
   n.cycles = best->cost.as_cycles();
   n.stats = best->stats;
   if (run.count) n.log10_programs = log10_programs(Space(best->problem));
-  nest = best->problem.family.str(run.spec->computation) + "\n" + print(best->problem, *best->impl);
+  nest = best->problem.family.str(run.spec->computation()) + "\n" + print(best->problem, *best->impl);
   return n;
 }
 

@@ -29,7 +29,7 @@ void solve(const char* form, const Machine& machine, const Isa& isa, Tables* sha
       options.tables = shared != nullptr ? shared : &own;
       Optimum best;
       total.seconds += process_seconds(
-          [&] { best = std::get<Optimum>(optimize(kernel->computation, machine, isa, options)); });
+          [&] { best = std::get<Optimum>(optimize(kernel->computation(), machine, isa, options)); });
       total.solved += best.stats.specs;
       total.answers += print(best.problem, *best.impl);
       total.size += own.size();

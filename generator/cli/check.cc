@@ -14,8 +14,14 @@ Run add_check(CLI::App& app) {
   spec->declare(*command, false);
   return [spec] {
     std::string out;
-    for (const KernelSpec& k : spec->load())
-      out += fmt::format("{}\n  {}\n", k.str(), str(k.computation));
+    for (const KernelSpec& k : spec->load()) {
+      out += k.str() + "\n";
+      for (size_t s = 0; s < k.stages.size(); ++s) {
+        const std::string& made = k.tensor(k.made_by(static_cast<int>(s))).name;
+        out += fmt::format("  {}{}\n", k.stages.size() > 1 ? made + " = " : "",
+                           str(k.stages[s].computation));
+      }
+    }
     print_out(out);
   };
 }

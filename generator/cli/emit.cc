@@ -39,8 +39,8 @@ Emitted emit(const std::vector<KernelFound>& kernels, const Machine& machine, in
     code.name = k.spec->name;
     code.threads = threads;
     for (const Found& f : k.variants)
-      code.variants.push_back(
-          {f.best.problem, f.best.impl, std::llround(f.best.cost.as_cycles()), f.best.patchwork});
+      code.variants.push_back({f.best.problem, f.best.impl, std::llround(f.best.cost.as_cycles()),
+                               f.best.patchwork, f.best.fusion});
   }
   options.machine = fmt::format("{} (fnv1a {})", machine.name, digest(machine.toml()));
   return emit_header(codes, options);

@@ -80,7 +80,7 @@ std::vector<KernelFound> find_all(const GenerateArgs& a, const std::vector<Kerne
   std::vector<std::vector<std::optional<Found>>> found;
   for (const KernelSpec& spec : specs) {
     found.emplace_back();
-    for (const Isa* isa : worth_a_variant(isas, spec.computation))
+    for (const Isa* isa : worth_a_variant(isas, spec))
       found.back().push_back(lock.find(spec, *isa));
   }
   lock.may_search();
@@ -89,7 +89,7 @@ std::vector<KernelFound> find_all(const GenerateArgs& a, const std::vector<Kerne
   for (size_t i = 0; i < specs.size(); ++i) {
     KernelFound& k = kernels.emplace_back(KernelFound{&specs[i], {}});
     size_t v = 0;
-    for (const Isa* isa : worth_a_variant(isas, specs[i].computation)) {
+    for (const Isa* isa : worth_a_variant(isas, specs[i])) {
       std::optional<Found>& f = found[i][v++];
       k.variants.push_back(f ? std::move(*f) : search(specs[i], machine, *isa, a.search, memo));
     }
@@ -103,6 +103,7 @@ void run(const GenerateArgs& a) {
   const std::vector<KernelSpec> specs = a.spec.load();
   require_names(specs);
   const Machine machine = a.search.load_machine();
+  if (a.lock.file) require_one_stage(specs, "a lock file");
   OpenLock lock(a.lock, machine, a.search.threads);
   const std::vector<KernelFound> kernels = find_all(a, specs, machine, lock);
 

@@ -11,7 +11,8 @@ namespace morello {
 static std::string_view isa_name(const Found& f) { return f.best.problem.family.isa->name; }
 
 static std::string family_text(const KernelSpec& spec, const Found& f) {
-  return f.best.problem.family.str(spec.computation);
+  if (f.best.fusion) return fmt::format("{} stages", spec.stages.size());
+  return f.best.problem.family.str(spec.computation());
 }
 
 std::string summary(const KernelSpec& spec, const Found& f) {
@@ -27,8 +28,9 @@ std::string impl_text(const std::vector<KernelFound>& kernels) {
       out += fmt::format("# {}\n# isa {}, threads {}, {:.0f} cycles\n# {}\n", k.spec->str(),
                          isa_name(f), f.best.problem.threads, f.best.cost.as_cycles(),
                          family_text(*k.spec, f));
-      out += f.best.patchwork ? print(*f.best.patchwork, k.spec->computation)
-                              : print(f.best.problem, *f.best.impl);
+      out += f.best.fusion      ? print(*f.best.fusion)
+             : f.best.patchwork ? print(*f.best.patchwork, k.spec->computation())
+                                : print(f.best.problem, *f.best.impl);
     }
   return out;
 }

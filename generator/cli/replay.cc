@@ -47,7 +47,9 @@ class Replay {
       const bool adds = work->sums && n % 2 == 1;
       Piece& piece = work->programs.emplace_back();
       piece.computation = std::make_shared<Computation>(with_extents(c_, extents(*work, n)));
-      const Part part{home, adds, work->threads > 1};
+      Part part = Part::at(home);
+      part.adds = adds;
+      part.beside = work->threads > 1;
       const std::string why = read(entry_.programs[n], *piece.computation, part, piece);
       if (!why.empty()) return error(why);
     }
@@ -141,7 +143,7 @@ LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads,
   }
   const Patchwork& work = *best.patchwork;
   for (const PiecedDim& d : work.dims)
-    k.pieces.push_back({spec.computation.dims[static_cast<size_t>(d.dim)].name, d.sizes});
+    k.pieces.push_back({spec.computation().dims[static_cast<size_t>(d.dim)].name, d.sizes});
   k.divided = work.threads;
   k.divided_from = work.threads_from;
   for (const Piece& p : work.programs)
@@ -164,7 +166,7 @@ std::string out_of_date(const LockedKernel& entry, const KernelSpec& spec, const
 
 Result<Found> replay(const LockedKernel& entry, const KernelSpec& spec, const Machine& machine,
                      const Isa& isa) {
-  Result<Optimum> best = Replay(entry, spec.computation, machine, isa).run();
+  Result<Optimum> best = Replay(entry, spec.computation(), machine, isa).run();
   if (!best) return best.error();
   return Found{std::move(*best), 0};
 }

@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "cli/files.h"
 #include "cli/progress.h"
+#include "spec/build.h"
 #include "spec/names.h"
 
 namespace morello {
@@ -49,6 +50,15 @@ std::vector<KernelSpec> SpecArgs::load() const {
     usage_error(fmt::format("--name is for one kernel, but {} has {}", origin, kernels->size()));
   if (name) kernels->front().name = *name;
   return std::move(*kernels);
+}
+
+void require_one_stage(const std::vector<KernelSpec>& specs, std::string_view what) {
+  for (const KernelSpec& s : specs)
+    if (s.stages.size() > 1)
+      usage_error(
+          fmt::format("kernel `{}` takes {} stages (morello check prints them), and {} is "
+                      "for kernels of one stage",
+                      s.name, s.stages.size(), what));
 }
 
 void SearchArgs::declare(CLI::App& app) {
@@ -99,10 +109,13 @@ std::vector<const Isa*> isas_of(const Machine& machine) {
   return out;
 }
 
-std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const Computation& c) {
+std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const KernelSpec& k) {
   const auto idle = [&](const Isa* isa) {
     for (const Isa* base = isa->base; base != nullptr; base = base->base)
-      if (std::find(isas.begin(), isas.end(), base) != isas.end() && !adds_to(*isa, *base, c))
+      if (std::find(isas.begin(), isas.end(), base) != isas.end() &&
+          std::none_of(k.stages.begin(), k.stages.end(), [&](const Stage& s) {
+            return adds_to(*isa, *base, collapse(s.computation));
+          }))
         return true;
     return false;
   };
@@ -165,7 +178,7 @@ Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
   options.progress = &counters;
   options.tables = memo.tables();
   const double start = cpu_seconds();
-  std::variant<Optimum, StopReason> result = optimize(kernel.computation, machine, isa, options);
+  std::variant<Optimum, StopReason> result = optimize(kernel, machine, isa, options);
   const double seconds = cpu_seconds() - start;
   if (const StopReason* reason = std::get_if<StopReason>(&result)) {
     if (*reason == StopReason::kBudget)

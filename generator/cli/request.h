@@ -35,11 +35,14 @@ struct SearchArgs {
   std::vector<const Isa*> isas() const;
 };
 
+// Ends the command where a kernel takes several stages, which `what` cannot do.
+void require_one_stage(const std::vector<KernelSpec>& specs, std::string_view what);
+
 // What a header for the machine has unless the user says otherwise: the machine's own instruction
 // set and those narrower that extend no other.
 std::vector<const Isa*> isas_of(const Machine& machine);
 // Without those that extend another of the list and have nothing for this kernel that it lacks.
-std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const Computation& c);
+std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const KernelSpec& k);
 
 // One kernel searched for one instruction set.
 struct Found {

@@ -41,12 +41,12 @@ static std::string product(const Computation& c, const Operand& o, size_t digit)
 
 std::string stride_value(const KernelSpec& spec, int symbol) {
   const int operand = symbol / kMostDigits, digit = symbol % kMostDigits;
-  const Computation& c = spec.computation;
+  const Computation& c = spec.computation();
   const Operand& o = c.tensor(operand);
   if (!o.strided) return product(c, o, static_cast<size_t>(digit));
   const int out = c.inputs();
   const int argument = operand < out ? operand : operand - 1;
-  const Param& p = operand == out ? spec.result : spec.params[spec.arguments[argument]];
+  const Param& p = operand == out ? spec.result : spec.params[spec.arguments()[argument]];
   for (const StrideArgument& stride : stride_arguments(p))
     if (stride.axis == o.layout.digits[digit].axis) return stride.name;
   MORELLO_CHECK(false, "stride {} of {} has no argument", digit, o.name);

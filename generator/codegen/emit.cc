@@ -40,9 +40,10 @@ class KernelWriter {
 
   void declare(Writer& w);
   void variant_namespace(std::string& out, size_t v);
+  std::vector<std::string> tensors(const Variant& v) const;
   void variant_functions(Writer& w, size_t v);
   void align_workspace(Writer& w, const NestCode& nest);
-  std::vector<std::string> run_values(const NestCode& nest) const;
+  std::vector<std::string> run_values(const Variant& v, const NestCode& nest) const;
   void choice(Writer& w);
   void dispatch(Writer& w);
   void each_choice(Writer& w, auto body);
@@ -135,16 +136,26 @@ void KernelWriter::align_workspace(Writer& w, const NestCode& nest) {
   w.line("{0} += (64u - (reinterpret_cast<std::uintptr_t>({0}) & 63u)) & 63u;", base);
 }
 
-// What NestCode's run is called with.
-std::vector<std::string> KernelWriter::run_values(const NestCode& nest) const {
-  std::vector<std::string> values;  // of the Computation's tensors: inputs, output, extras
-  for (const int param : k_.spec->arguments) {
-    const Param& p = k_.spec->params[param];
-    values.push_back(p.packed ? fmt::format("static_cast<const {}*>({})", c_type(p.dtype), p.name)
-                              : p.name);
+// What run() takes first (NestCode::functions).
+std::vector<std::string> KernelWriter::tensors(const Variant& v) const {
+  const auto argument = [&](const Param& p) {
+    return p.packed ? fmt::format("static_cast<const {}*>({})", c_type(p.dtype), p.name) : p.name;
+  };
+  std::vector<std::string> out;
+  if (v.fusion) {
+    for (const Param& p : k_.spec->params) out.push_back(argument(p));
+    out.push_back(k_.spec->result.name);
+    return out;
   }
-  values.insert(values.begin() + k_.spec->computation.inputs(), k_.spec->result.name);
-  for (const int dim : nest.sizes) values.push_back(k_.spec->computation.dims[dim].size);
+  for (const int p : k_.spec->arguments()) out.push_back(argument(k_.spec->params[p]));
+  out.insert(out.begin() + k_.spec->computation().inputs(), k_.spec->result.name);
+  return out;
+}
+
+// What NestCode's run is called with.
+std::vector<std::string> KernelWriter::run_values(const Variant& v, const NestCode& nest) const {
+  std::vector<std::string> values = tensors(v);
+  for (const int dim : nest.sizes) values.push_back(k_.spec->computation().dims[dim].size);
   for (const int symbol : nest.strides) values.push_back(stride_value(*k_.spec, symbol));
   if (nest.workspace_bytes > 0) values.push_back(local("base"));
   if (nest.parallel) values.emplace_back("pool");
@@ -163,16 +174,17 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
   for (const std::string& name : run_time_arguments(*k_.spec))
     w.line("static_cast<void>({});", name);  // the variant may need not all
   if (b_.threaded() && !nest.parallel) w.line("static_cast<void>(pool);");
-  w.line("{}::run({});", space, fmt::join(run_values(nest), ", "));
+  w.line("{}::run({});", space, fmt::join(run_values(variant, nest), ", "));
   w.close();
   for (size_t i = 0; i < k_.spec->params.size(); ++i) {
     const Param& p = k_.spec->params[i];
     if (!p.packed) continue;
     const std::string packed = local("packed");
     w.open("MORELLO_UNUSED MORELLO_TARGET {}{}", linkage, packer_head(p, isa(variant)));
-    w.line("{}::{}({}, static_cast<{}*>({}));", space,
-           nest.packers[operand_of(*k_.spec, static_cast<int>(i))], p.name, c_type(p.dtype),
-           packed);
+    const int tensor =
+        variant.fusion ? static_cast<int>(i) : operand_of(*k_.spec, static_cast<int>(i));
+    w.line("{}::{}({}, static_cast<{}*>({}));", space, nest.packers.at(tensor), p.name,
+           c_type(p.dtype), packed);
     w.close();
   }
 }
@@ -307,7 +319,9 @@ HeaderWriter::HeaderWriter(const std::vector<KernelCode>& kernels, const EmitOpt
     MORELLO_CHECK(!k.variants.empty(), "kernel {} has no variant", k.name);
     Built b{k, {}};
     for (const Variant& v : k.variants)
-      b.nests.push_back(v.patchwork ? emit_nest(*v.patchwork) : emit_nest(v.problem, *v.impl));
+      b.nests.push_back(v.fusion      ? emit_nest(*v.fusion)
+                        : v.patchwork ? emit_nest(*v.patchwork)
+                                      : emit_nest(v.problem, *v.impl));
     built_.push_back(std::move(b));
   }
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/fusion.h"
 #include "impl/patchwork.h"
 #include "spec/kernel_spec.h"
 
@@ -17,6 +18,8 @@ struct Variant {
   // Where sizes are known at run time only: all programs. The one above is for whole pieces, the
   // cost for nominal sizes.
   std::shared_ptr<const Patchwork> patchwork = nullptr;
+  // Of a kernel of several stages: all of it. The program above is the dearest part.
+  std::shared_ptr<const Fusion> fusion = nullptr;
 };
 
 // All variants of one kernel, widest instruction set first.

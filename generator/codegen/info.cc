@@ -21,9 +21,9 @@ std::string isa_list(const KernelCode& k) {
 }
 
 int operand_of(const KernelSpec& spec, int param) {
-  const int inputs = spec.computation.inputs();
+  const int inputs = spec.computation().inputs();
   for (int i = 0; i < inputs; ++i)
-    if (spec.arguments[i] == param) return i;
+    if (spec.arguments()[i] == param) return i;
   return -1;
 }
 
@@ -42,9 +42,14 @@ std::string banner(const KernelCode& k) {
   std::string out = fmt::format("// {}\n//   spec: {}\n", k.name, k.spec->str());
   for (const Variant& v : k.variants) {
     const Computation& c = *v.problem.computation;
-    out += fmt::format("//   {}: {}, {} cycles by the model\n", v.problem.family.isa->name,
-                       v.problem.family.str(c), v.cost_cycles);
-    out += commented(v.patchwork ? print(*v.patchwork, c) : print(v.problem, *v.impl), "     ");
+    const std::string family = v.fusion ? fmt::format("{} stages", v.fusion->graph->stages.size())
+                                        : v.problem.family.str(c);
+    out += fmt::format("//   {}: {}, {} cycles by the model\n", v.problem.family.isa->name, family,
+                       v.cost_cycles);
+    out += commented(v.fusion      ? print(*v.fusion)
+                     : v.patchwork ? print(*v.patchwork, c)
+                                   : print(v.problem, *v.impl),
+                     "     ");
   }
   return out;
 }
@@ -62,33 +67,61 @@ static void shape_line(Writer& w, const Param& p) {
   w.line("static constexpr std::int64_t {}_shape[] = {{{}}};", p.name, shape_of(p.shape));
 }
 
-// Arithmetic operations, and the bytes that have to move at least.
-static void work_lines(Writer& w, const Computation& c) {
-  std::uint64_t points = 1, moved = 0;
+static std::uint64_t elements(const std::vector<i64>& shape) {
+  std::uint64_t n = 1;
+  for (const i64 extent : shape) n *= static_cast<std::uint64_t>(extent);
+  return n;
+}
+
+static std::uint64_t operations(const Computation& c) {
+  std::uint64_t points = 1;
   for (const Dim& d : c.dims) points *= static_cast<std::uint64_t>(d.extent);
-  const auto each = static_cast<std::uint64_t>(count_functions(c.body) + (c.reduces() ? 1 : 0));
-  const auto elements = [](const Operand& o) {
-    std::uint64_t n = 1;
-    for (i64 extent : o.shape) n *= static_cast<std::uint64_t>(extent);
-    return n;
-  };
-  for (int t = 0; t < c.tensors(); ++t)
-    moved += elements(c.tensor(t)) * static_cast<std::uint64_t>(bytes(c.tensor(t).dtype));
-  const std::uint64_t finishing =
-      elements(c.output()) * static_cast<std::uint64_t>(count_functions(c.finish));
+  const int each = count_functions(c.body) + (c.reduces() ? 1 : 0);
+  return points * static_cast<std::uint64_t>(each) +
+         elements(c.output().shape) * static_cast<std::uint64_t>(count_functions(c.finish));
+}
+
+// Arithmetic operations, and the bytes that have to move at least.
+static void work_lines(Writer& w, const KernelSpec& spec) {
+  std::uint64_t flops = 0, moved = 0;
+  for (const Stage& s : spec.stages) {
+    const Computation& c = s.computation;
+    flops += operations(c);
+    for (int t = 0, input = 0; t < c.tensors(); ++t) {
+      const int tensor = t == c.inputs() ? -1 : s.arguments[input++];
+      const bool result = tensor < 0 && &s == &spec.stages.back();
+      if (result || (tensor >= 0 && tensor < static_cast<int>(spec.params.size())))
+        moved += elements(c.tensor(t).shape) * static_cast<std::uint64_t>(bytes(c.tensor(t).dtype));
+    }
+  }
   std::string sizes;
-  for (const RunTimeSize& s : c.sizes)
+  for (const RunTimeSize& s : spec.sizes())
     sizes += fmt::format("{} {} = {}", sizes.empty() ? "  // for" : ",", s.name, s.nominal());
-  w.line("static constexpr std::uint64_t flops = {}u;{}", points * each + finishing, sizes);
+  w.line("static constexpr std::uint64_t flops = {}u;{}", flops, sizes);
   w.line("static constexpr std::uint64_t bytes = {}u;{}", moved, sizes);
 }
 
-// Bytes of a packed parameter in the variant that needs most.
-static i64 packed_parameter_bytes(const KernelCode& k, int operand) {
+static i64 packed_bytes(const Problem& whole, int operand) {
+  return whole.root_address(operand).elements * bytes(whole.computation->operands[operand].dtype);
+}
+
+// Of a packed parameter in the variant that needs most.
+static i64 packed_parameter_bytes(const KernelCode& k, int param) {
   i64 most = 0;
-  for (const Variant& v : k.variants)
-    most = std::max(most, v.problem.root_address(operand).elements *
-                              bytes(v.problem.computation->operands[operand].dtype));
+  for (const Variant& v : k.variants) {
+    if (!v.fusion) {
+      most = std::max(most, packed_bytes(v.problem, operand_of(*k.spec, param)));
+      continue;
+    }
+    for (const StageProgram& p : v.fusion->programs) {
+      const int operand = v.fusion->graph->operand_of(p.stage, param);
+      if (operand < 0) continue;
+      const Computation all = stage_part(*v.fusion->graph, p.stage, whole(*v.fusion->graph), {});
+      Problem problem = p.problem;
+      problem.computation = &all;
+      most = std::max(most, packed_bytes(problem, operand));
+    }
+  }
   return most;
 }
 
@@ -115,16 +148,16 @@ std::string info_struct(const Built& b, const std::string& machine) {
   for (size_t i = 0; i < k.spec->params.size(); ++i) {
     const Param& p = k.spec->params[i];
     shape_line(w, p);
-    if (const int o = operand_of(*k.spec, static_cast<int>(i)); p.packed && o >= 0)
+    if (p.packed)
       w.line("static constexpr std::size_t packed_{}_bytes = {};", p.name,
-             packed_parameter_bytes(k, o));
+             packed_parameter_bytes(k, static_cast<int>(i)));
   }
   shape_line(w, k.spec->result);
   for (const RunTimeSize& s : k.spec->sizes()) {
     w.line("static constexpr std::int64_t {}_granule = {};", s.name, s.granule);
     if (s.bound > 0) w.line("static constexpr std::int64_t {}_bound = {};", s.name, s.bound);
   }
-  work_lines(w, k.spec->computation);
+  work_lines(w, *k.spec);
   w.line("static constexpr std::uint64_t model_cycles = {}u;", k.variants.front().cost_cycles);
   w.close("};");
   return w.text();

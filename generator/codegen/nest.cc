@@ -280,8 +280,8 @@ std::string packer(Library& library, const Problem& p, int o) {
 
 }  // namespace
 
-std::array<std::string, kMaxOperands> emit_packers(Library& library, const Problem& p) {
-  std::array<std::string, kMaxOperands> out;
+std::map<int, std::string> emit_packers(Library& library, const Problem& p) {
+  std::map<int, std::string> out;
   for (int o = 0; o < p.computation->inputs(); ++o)
     if (p.computation->operands[o].packed) out[o] = packer(library, p, o);
   return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/writer.h"
+#include "impl/fusion.h"
 #include "impl/patchwork.h"
 
 namespace morello {
@@ -30,23 +31,25 @@ struct ProgramCode {
 };
 ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name);
 
-// Names of the packers of `packed` parameters, per operand.
-std::array<std::string, kMaxOperands> emit_packers(Library& library, const Problem& p);
+// Names of the packers of `packed` operands.
+std::map<int, std::string> emit_packers(Library& library, const Problem& p);
 
 struct NestCode {
   // All functions, the last one `run(inputs..., out[, sizes][, strides][, unsigned char* workspace]
-  // [, const ::morello::Parallel& pool])` over typed pointers.
+  // [, const ::morello::Parallel& pool])` over typed pointers: tensors as the Computation has them,
+  // or, of several stages, parameters and the result.
   std::string functions;
   std::vector<int> sizes;   // dims whose sizes run takes, in this order
   std::set<int> strides;    // symbols of those that run takes, in this order
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // run takes a pool
-  // Per operand: name of the packer (const T* given, T* packed) of a `packed` parameter, or empty.
-  std::array<std::string, kMaxOperands> packers;
+  // Names of the packers (const T* given, T* packed) of `packed` tensors, as run() numbers them.
+  std::map<int, std::string> packers;
 };
 
-// Of a program, and of all pieces of a kernel (patchwork.cc).
+// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc).
 NestCode emit_nest(const Problem& p, const Impl& impl);
 NestCode emit_nest(const Patchwork& work);
+NestCode emit_nest(const Fusion& f);
 
 }  // namespace morello

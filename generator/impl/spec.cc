@@ -27,12 +27,14 @@ Level home_level(const Computation& c, const Machine& machine, int threads) {
   return kMemory;
 }
 
+Level Problem::home(int operand) const {
+  if (part.home[operand] != kRegisters) return part.home[operand];
+  return machine ? home_level(*computation, *machine, threads) : kMemory;
+}
+
 Spec Problem::root() const {
   const Computation& c = *computation;
   Spec s;
-  const Level home = part.home != kRegisters ? part.home
-                     : machine               ? home_level(c, *machine, threads)
-                                             : kMemory;
   s.extent = full_extents(c);
   s.threads = part.beside ? 1 : threads;
   s.accumulate = part.adds;
@@ -40,7 +42,7 @@ Spec Problem::root() const {
   // root only where the kernel takes its dtype.
   for (size_t o = 0; o < c.operands.size(); ++o) {
     const int i = static_cast<int>(o);
-    s.place[o].level = home;
+    s.place[o].level = home(i);
     s.place[o].packed = c.operands[o].packed && is_packable(family, i) &&
                         packed_dtype(family, c, i) == c.operands[o].dtype;
   }

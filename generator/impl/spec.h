@@ -25,11 +25,18 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-// What a Problem is a part of: a kernel whose sizes are known at run time only (impl/patchwork.h).
+// What a Problem is a part of: a kernel whose sizes are known at run time only (impl/patchwork.h), or
+// one of several stages (impl/fusion.h).
 struct Part {
-  Level home = kRegisters;  // where operands lie when it begins; kRegisters: where all of them fit
-  bool adds = false;        // out += ... instead of out = ...
-  bool beside = false;      // threads do others at the same time, each with one thread
+  // Where operands lie when it begins, and behind them extras; kRegisters: where all of them fit.
+  std::array<Level, kMaxOperands + 1> home = {};
+  bool adds = false;    // out += ... instead of out = ...
+  bool beside = false;  // threads do others at the same time, each with one thread
+  static Part at(Level level) {
+    Part p;
+    p.home.fill(level);
+    return p;
+  }
   bool operator==(const Part&) const = default;
 };
 
@@ -45,6 +52,8 @@ struct Problem {
   Part part = {};
 
   Spec root() const;
+  // Where an operand lies when the program begins; extras where `operand` is kMaxOperands.
+  Level home(int operand) const;
   // Address map of an operand or extra where the user gave it (or where the ahead-of-time packer
   // put it).
   AddressMap root_address(int operand) const;

@@ -113,6 +113,9 @@ Cost cost_of(const Space& space, const Spec& spec, const Impl& impl) {
 }
 
 std::string explain(const Optimum& o) {
+  if (o.fusion)
+    return fmt::format("stages       {}\ncycles       {:.0f}\n\n{}", o.fusion->graph->stages.size(),
+                       o.cost.as_cycles(), print(*o.fusion));
   const Computation& c = *o.problem.computation;
   std::string out = fmt::format("computation  {}\nfamily       {}\nregisters    {} of {}\n\n",
                                 str(c), o.problem.family.str(c), o.problem.family.registers,

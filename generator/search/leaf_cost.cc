@@ -228,7 +228,7 @@ Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
 
 Cost Space::extras(const Extents& e) const {
   const Computation& c = computation();
-  const Level from = problem_.root().place[c.inputs()].level;
+  const Level from = problem_.home(kMaxOperands);
   if (from <= kL1) return Cost();
   const i64 line = machine().levels[kL1].line;
   i64 lines = 0;
@@ -322,7 +322,9 @@ Cost Space::lower_bound() const {
   }
   if (family().streams > 1)
     traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
-  const bool hides = root.place[0].level == kMemory && machine().prefetch_bytes > 0;
+  const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
+  const bool hides = std::any_of(root.place.begin(), root.place.begin() + operands(), hidden_from) &&
+                     machine().prefetch_bytes > 0;
   const Cost hidden = hides ? traffic : Cost();
   const Cost compute = least_compute();
   const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "impl/fusion.h"
 #include "impl/patchwork.h"
 #include "search/solver.h"
 #include "search/tables.h"
@@ -44,6 +45,8 @@ struct Optimum {
   std::vector<FamilyResult> families;  // in order of their bounds
   // Where sizes are known at run time only: all pieces. The cost is then that of nominal sizes.
   std::shared_ptr<const Patchwork> patchwork = nullptr;
+  // Of a kernel of several stages: all of it. Problem and program are those of the dearest part.
+  std::shared_ptr<const Fusion> fusion = nullptr;
 };
 
 // A family, serial or with threads, and what none of its programs can beat (Space::lower_bound).
@@ -64,6 +67,8 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, cons
 enum class StopReason { kNoImplementation, kBudget };
 
 // The answer does not depend on options.jobs.
+std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine& machine,
+                                           const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options);
 
@@ -73,5 +78,8 @@ std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Mac
                                                  const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
                                                      const Isa& isa, const SearchOptions& options);
+// Of several stages (optimize_fusion.cc).
+std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
+                                                  const Isa& isa, const SearchOptions& options);
 
 }  // namespace morello

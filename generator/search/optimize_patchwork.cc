@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "search/tables_in_memory.h"
 #include "search/optimize.h"
 #include "spec/sizes.h"
 
@@ -32,24 +32,6 @@ constexpr i64 kMostExact = 16;
 constexpr i64 kSame = 64;
 // Dividing a loop pays where one thread takes so many times as long as the region costs.
 constexpr i64 kRegions = 3;
-
-// What searches in memory know, for those that follow.
-class KeptTables final : public Tables {
- public:
-  std::unique_ptr<SpatialMemo> open(const std::string& signature, int threads) override {
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<SpatialMemo> memo = std::move(kept_[signature]);
-    return memo ? std::move(memo) : std::make_unique<SpatialMemo>(threads);
-  }
-  void close(const std::string& signature, std::unique_ptr<SpatialMemo> memo) override {
-    const std::lock_guard lock(mutex_);
-    kept_[signature] = std::move(memo);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<SpatialMemo>> kept_;
-};
 
 // One program's place among all.
 struct Wanted {
@@ -94,7 +76,7 @@ class PatchworkSearch {
   const Machine& machine_;
   const Isa& isa_;
   SearchOptions options_;
-  KeptTables kept_;
+  TablesInMemory kept_;
   std::vector<int> loops_;               // dims, reductions last
   std::vector<std::vector<i64>> menus_;  // per loop, ascending
   bool sums_ = false;
@@ -119,7 +101,7 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
   i64 pieces = sums_ ? 2 : 1;
   for (const std::vector<i64>& menu : menus_) pieces *= static_cast<i64>(menu.size());
   if (options_.max_specs > 0) options_.max_specs = ceil_div(options_.max_specs, pieces);
-  options_.part.home = home_level(c, machine, options.threads);
+  options_.part = Part::at(home_level(c, machine, options.threads));
   if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }
 

@@ -58,7 +58,9 @@ static bool contiguous(const Operand& o, int axis) {
   if (o.strided) return false;  // for all we know
   const std::vector<Digit>& digits = o.layout.digits;
   for (size_t i = 0; i + 1 < digits.size(); ++i)
-    if (digits[i] == Digit{axis, 1, 0} && digits[i + 1] == Digit{axis + 1, 1, 0}) return true;
+    if (digits[i] == Digit{axis, 1, 0} && digits[i + 1] == Digit{axis + 1, 1, 0})
+      return o.strides.empty() || (!o.strides[i].run_time && o.strides[i].elements ==
+                                   o.strides[i + 1].elements * o.shape[axis + 1]);
   return false;
 }
 
@@ -80,9 +82,12 @@ static void merge_axes(Operand& o, int axis) {
   o.axes.erase(o.axes.begin() + axis);
   if (o.packed) {
     o.layout = Layout::row(static_cast<int>(o.shape.size()));
+    o.strides.clear();
     return;
   }
-  std::erase(o.layout.digits, Digit{axis, 1, 0});
+  const auto outer = std::find(o.layout.digits.begin(), o.layout.digits.end(), Digit{axis, 1, 0});
+  if (!o.strides.empty()) o.strides.erase(o.strides.begin() + (outer - o.layout.digits.begin()));
+  o.layout.digits.erase(outer);
   for (Digit& digit : o.layout.digits)
     if (digit.axis > axis) --digit.axis;
 }

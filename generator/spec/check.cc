@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "spec/build.h"
-#include "spec/elaborate.h"
 #include "spec/sizes.h"
+#include "spec/stages.h"
 #include "spec/syntax.h"
 
 namespace morello {
@@ -29,8 +29,8 @@ class Checker {
   bool result();
   bool sums(const TensorSyntax& given);
   bool packing();
-  bool extras();
-  bool finish();
+  bool extras(const Stage& s);
+  bool finish(Stage& s);
 
   std::vector<Size> shape(const TensorSyntax& tensor) const;
   bool layout(const LayoutSyntax& syntax, const Token& type, Param& out);
@@ -51,7 +51,8 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && build() && all_used() && result() && names() && packing() && finish())
+  if (sizes() && params() && build() && all_used() && result() && names() && packing() &&
+      std::all_of(spec_.stages.begin(), spec_.stages.end(), [&](Stage& s) { return finish(s); }))
     return std::move(spec_);
   return error_;
 }
@@ -203,9 +204,13 @@ bool Checker::fits(const Param& p, const Token& at) {
 }
 
 bool Checker::all_used() {
-  const std::vector<int>& used = spec_.arguments;
+  const auto used = [&](size_t i) {
+    return std::any_of(spec_.stages.begin(), spec_.stages.end(), [&](const Stage& s) {
+      return std::count(s.arguments.begin(), s.arguments.end(), static_cast<int>(i)) > 0;
+    });
+  };
   for (size_t i = 0; i < spec_.params.size(); ++i)
-    if (std::find(used.begin(), used.end(), static_cast<int>(i)) == used.end())
+    if (!used(i))
       return fail(k_.params[i].name,
                   fmt::format("parameter `{}` is not used", spec_.params[i].name));
   return true;
@@ -213,21 +218,28 @@ bool Checker::all_used() {
 
 bool Checker::build() {
   const std::vector<Size> given = k_.result.shape.empty() ? std::vector<Size>() : shape(k_.result);
-  Result<Elaborated> built = elaborate(k_, spec_.params, given, source_);
+  Result<Staged> built = divide_into_stages(k_, spec_.params, given, source_);
   if (!built) {
     error_ = built.error();
     return false;
   }
   spec_.expr = std::move(built->expr);
-  spec_.arguments = std::move(built->arguments);
-  spec_.computation = std::move(built->computation);
-  spec_.computation.sizes = sizes_;
+  spec_.where = std::move(built->where);
+  spec_.stages = std::move(built->stages);
+  spec_.between = std::move(built->between);
+  for (Stage& s : spec_.stages) s.computation.sizes = sizes_;
   spec_.result.shape = std::move(built->shape);
-  return true;
+  for (const Param& t : spec_.between)
+    if (!fits(t, k_.expr.at)) return false;
+  if (spec_.stages.size() == 1 || sizes_.empty()) return true;
+  return fail(k_.expr.at,
+              fmt::format("this takes {} steps, one after the other, and `{}` is known at run time "
+                          "only: write numbers, or a kernel for each step",
+                          spec_.stages.size(), sizes_[0].name));
 }
 
 bool Checker::result() {
-  Operand& out = spec_.computation.operands.back();
+  Operand& out = spec_.stages.back().computation.operands.back();
   const TensorSyntax& given = k_.result;
   if (given.layout.kind == LayoutSyntax::Kind::kPacked)
     return fail(given.layout.at, "the result cannot be packed; allowed: row, col, order(...)");
@@ -244,7 +256,7 @@ bool Checker::result() {
 
 // Sums over a size that is known at run time only are gathered in the result, part by part.
 bool Checker::sums(const TensorSyntax& given) {
-  const Computation& c = spec_.computation;
+  const Computation& c = spec_.stages.back().computation;
   int run_time = 0;
   for (size_t d = 0; d < c.dims.size(); ++d) {
     const RunTimeSize* s = run_time_size(c, static_cast<int>(d));
@@ -271,34 +283,37 @@ bool Checker::sums(const TensorSyntax& given) {
 // Packing ahead of time pays where elements are used more than once, next to another operand. One
 // buffer cannot be in the form of two operands.
 bool Checker::packing() {
-  const Computation& c = spec_.computation;
-  const bool pays = c.reduces() && c.inputs() >= 2;
   for (size_t i = 0; i < spec_.params.size(); ++i) {
     if (!spec_.params[i].packed) continue;
-    const std::vector<int>& used = spec_.arguments;
-    const int param = static_cast<int>(i);
-    if (!pays ||
-        std::find(used.begin(), used.begin() + c.inputs(), param) == used.begin() + c.inputs())
+    std::ptrdiff_t uses = 0, products = 0;
+    for (const Stage& s : spec_.stages) {
+      const Computation& c = s.computation;
+      const auto inputs = s.arguments.begin() + c.inputs();
+      const bool pays = c.reduces() && c.inputs() >= 2;
+      uses += std::count(s.arguments.begin(), s.arguments.end(), static_cast<int>(i));
+      if (pays) products += std::count(s.arguments.begin(), inputs, static_cast<int>(i));
+    }
+    if (products == 0)
       return fail(k_.params[i].layout.at,
                   fmt::format("only operands of a sum of products, such as matmul, can be packed; "
                               "every element of `{}` is read once",
                               spec_.params[i].name));
-    if (std::count(used.begin(), used.end(), param) > 1)
+    if (uses > 1)
       return fail(k_.params[i].layout.at,
                   fmt::format("`{}` is packed and so can be used only once", spec_.params[i].name));
   }
-  return extras();
+  return std::all_of(spec_.stages.begin(), spec_.stages.end(),
+                     [&](const Stage& s) { return extras(s); });
 }
 
 // What is read beside a sum is read where it lies, a vector at a time.
-bool Checker::extras() {
-  const Computation& c = spec_.computation;
-  for (size_t i = static_cast<size_t>(c.inputs()); i < spec_.arguments.size(); ++i) {
-    const Param& p = spec_.params[spec_.arguments[i]];
+bool Checker::extras(const Stage& s) {
+  for (size_t i = static_cast<size_t>(s.computation.inputs()); i < s.arguments.size(); ++i) {
+    const Param& p = spec_.tensor(s.arguments[i]);
     for (const Digit& d : p.layout.digits)
       if (d.div != 1 || d.mod != 0)
         return fail(
-            k_.params[spec_.arguments[i]].layout.at,
+            k_.params[s.arguments[i]].layout.at,
             fmt::format("`{}` is read beside a sum or two other operands, and needs a layout "
                         "of whole axes; allowed: row, col, order(...) without / and %",
                         p.name));
@@ -306,13 +321,15 @@ bool Checker::extras() {
   return true;
 }
 
-bool Checker::finish() {
-  Computation& c = spec_.computation;
-  c = collapse(std::move(c));
-  set_strides(c);
-  if (c.dims.size() > kMaxDims)
+// Parts of several stages are joined later, dim by dim: those dims stay (search/fusion.h).
+bool Checker::finish(Stage& s) {
+  Computation& c = s.computation;
+  Computation least = collapse(c);
+  if (least.dims.size() > kMaxDims)
     return fail(k_.expr.at, fmt::format("this needs {} loops; at most {} are supported",
-                                        c.dims.size(), kMaxDims));
+                                        least.dims.size(), kMaxDims));
+  if (spec_.stages.size() == 1) c = std::move(least);
+  set_strides(c);
   std::vector<i64> extents;
   for (const Dim& d : c.dims) extents.push_back(d.extent);
   if (saturating_product(extents) < kHuge) return true;

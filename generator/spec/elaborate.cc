@@ -1,5 +1,5 @@
-// ExprSyntax -> Expr and Computation. First names and arities, then shapes from the leaves up, then
-// terms from the root down, when every axis of every operand knows its dim.
+// ExprSyntax -> Computation of one stage. First shapes from the leaves up, then terms from the root
+// down, when every axis of every operand knows its dim.
 //
 // Shapes. Operands of an elementwise operator are aligned at their last axes: one with fewer axes
 // is the same along the leading ones, and one of shape [1] is one number. A dimension of 1 is not
@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "spec/build.h"
+#include "spec/resolve.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -28,12 +29,9 @@ class Elaborator {
   Elaborator(const KernelSyntax& kernel, const std::vector<Param>& params, const Source& source)
       : k_(kernel), params_(params), source_(source) {}
   Result<Elaborated> run(std::span<const Size> given);
+  Result<Shape> shape();
 
  private:
-  bool resolve(const ExprSyntax& s, Expr& e);
-  bool resolve_param(const ExprSyntax& s, Expr& e);
-  bool resolve_call(const ExprSyntax& s, Expr& e);
-  bool resolve_attributes(const ExprSyntax& s, const OpDef& op, Expr& e);
   bool shape_of(const ExprSyntax& s, const Expr& e, Shape& out);
   bool align(const ExprSyntax& s, const std::vector<Shape>& args, Shape& out);
   bool insert_axis(const ExprSyntax& s, const Expr& e, Shape& inner);
@@ -57,17 +55,21 @@ class Elaborator {
   bool finish();
   void choose_inputs(std::span<const int> inputs);
   void name_operands();
+  bool resolved();
   bool fail(const Token& at, std::string message) {
     error_ = source_.error(at, std::move(message));
     return false;
   }
   Computation& c() { return out_.computation; }
   bool sums() const { return sum_ != nullptr; }
+  // It may be written several times.
+  bool is_sum(const Expr& e) const { return sums() && e == *sum_; }
 
   const KernelSyntax& k_;
   const std::vector<Param>& params_;
   const Source& source_;
   Elaborated out_;
+  Expr expr_;
   const Expr* sum_ = nullptr;  // the call that reduces
   Dtype type_ = Dtype::f32;    // of terms
   Expression terms_;
@@ -76,59 +78,12 @@ class Elaborator {
   Diagnostic error_;
 };
 
-bool Elaborator::resolve(const ExprSyntax& s, Expr& e) {
-  e.kind = s.kind;
-  if (s.kind == Expr::Kind::kNumber) return e.number = s.number, true;
-  return s.kind == Expr::Kind::kParam ? resolve_param(s, e) : resolve_call(s, e);
-}
-
-bool Elaborator::resolve_param(const ExprSyntax& s, Expr& e) {
-  std::vector<std::string> names;
-  for (const Param& p : params_) names.push_back(p.name);
-  const auto at = std::find(names.begin(), names.end(), s.at.text);
-  if (at == names.end())
-    return fail(s.at, fmt::format("unknown parameter `{}`; the parameters are: {}{}", s.at.text,
-                                  fmt::join(names, ", "), suggestion(s.at.text, names)));
-  e.param = static_cast<int>(at - names.begin());
-  return true;
-}
-
-bool Elaborator::resolve_call(const ExprSyntax& s, Expr& e) {
-  const OpDef* op = find_op(s.op);
-  if (!op) {
-    std::vector<std::string> names;
-    for (const OpDef* known : op_table()) names.emplace_back(known->name);
-    return fail(s.at, fmt::format("unknown operator `{}`; allowed: {}{}", s.op,
-                                  fmt::join(names, ", "), suggestion(s.op, names)));
-  }
-  e.op = std::string(op->name);
-  if (static_cast<int>(s.args.size()) != op->arity)
-    return fail(s.at, fmt::format("{} takes {} operand{}, got {}; usage: {}", op->name, op->arity,
-                                  op->arity == 1 ? "" : "s", s.args.size(), op->usage));
-  for (const ExprSyntax& arg : s.args)
-    if (!resolve(arg, e.args.emplace_back())) return false;
-  return resolve_attributes(s, *op, e);
-}
-
-bool Elaborator::resolve_attributes(const ExprSyntax& s, const OpDef& op, Expr& e) {
-  for (const AttributeSyntax& a : s.attributes) {
-    if (std::find(op.attributes.begin(), op.attributes.end(), a.at.text) == op.attributes.end())
-      return fail(a.at, fmt::format("{} has no attribute `{}`; usage: {}{}", op.name, a.at.text,
-                                    op.usage, suggestion(a.at.text, op.attributes)));
-    for (const Attribute& other : e.attributes)
-      if (other.name == a.at.text)
-        return fail(a.at, fmt::format("attribute `{}` is given twice", other.name));
-    e.attributes.push_back({std::string(a.at.text), a.value});
-  }
-  return true;
-}
-
 bool Elaborator::shape_of(const ExprSyntax& s, const Expr& e, Shape& out) {
   if (e.kind == Expr::Kind::kNumber) return true;
   if (e.kind == Expr::Kind::kParam) return out = params_[e.param].shape, true;
   const OpDef& op = *find_op(e.op);
   if (op.sums()) {
-    if (&e != sum_ && !build_sum(s, e, op)) return false;
+    if (!is_sum(e) && !build_sum(s, e, op)) return false;
     for (const AxisMap& axis : c().output().axes)
       out.emplace_back(c().dims[axis[0].dim].extent, c().dims[axis[0].dim].size);
     return true;
@@ -142,6 +97,10 @@ bool Elaborator::shape_of(const ExprSyntax& s, const Expr& e, Shape& out) {
 }
 
 bool is_one_number(const Shape& s) { return s.empty() || (s.size() == 1 && s[0] == Size(1)); }
+
+bool stays_number(const Expr& e, const Shape& operand) {
+  return find_op(e.op)->keeps_number && is_one_number(operand);
+}
 
 bool Elaborator::align(const ExprSyntax& s, const std::vector<Shape>& args, Shape& out) {
   // The longest one, and the first of these that has an axis of more than one number.
@@ -173,7 +132,7 @@ bool Elaborator::insert_axis(const ExprSyntax& s, const Expr& e, Shape& inner) {
   if (axis > rank)
     return fail(s.at, fmt::format("there is no axis {} to insert in {}; the last one is {}", axis,
                                   shape_text(inner), rank));
-  inner.insert(inner.begin() + axis, kAnySize);
+  if (!stays_number(e, inner)) inner.insert(inner.begin() + axis, kAnySize);
   return true;
 }
 
@@ -189,10 +148,7 @@ bool Elaborator::swap_axes(const ExprSyntax& s, Shape& shape) {
 bool Elaborator::sum_operand(const ExprSyntax& s, const Expr& e, Param& out) {
   const bool swaps = e.kind == Expr::Kind::kCall && find_op(e.op)->swaps_axes &&
                      e.args[0].kind == Expr::Kind::kParam;
-  if (e.kind != Expr::Kind::kParam && !swaps)
-    return fail(s.at,
-                "operands of a sum are parameters for now, or transpose of one: write a kernel "
-                "that computes this one first, and the sum of its result");
+  MORELLO_CHECK(e.kind == Expr::Kind::kParam || swaps, "stages.cc stores operands of sums");
   const int param = swaps ? e.args[0].param : e.param;
   out = params_[param];
   out_.arguments.push_back(param);
@@ -208,10 +164,7 @@ static void swap_back(Operand& o, const Param& p) {
 }
 
 bool Elaborator::build_sum(const ExprSyntax& s, const Expr& e, const OpDef& op) {
-  if (sum_)
-    return fail(s.at, fmt::format("a kernel has one sum for now; got {} and {}: write a kernel for "
-                                  "each",
-                                  sum_->op, e.op));
+  MORELLO_CHECK(!sum_, "{} and {} in one stage", sum_->op, e.op);
   sum_ = &e;
   return op.build ? build_product(s, e, op) : build_reduction(s, e, op);
 }
@@ -302,7 +255,7 @@ bool Elaborator::integers_only(const Expr& e) const {
 bool Elaborator::result_shape(std::span<const Size> given) {
   Shape& shape = out_.shape;
   const Token& at = k_.expr.at;
-  if (!shape_of(k_.expr, out_.expr, shape)) return false;
+  if (!shape_of(k_.expr, expr_, shape)) return false;
   if (k_.expr.kind != Expr::Kind::kCall)
     return fail(at, fmt::format("a kernel applies an operator to its parameters; got only `{}`; "
                                 "convert(a) copies",
@@ -313,7 +266,7 @@ bool Elaborator::result_shape(std::span<const Size> given) {
     if (!given.empty() && shape[i] == kAnySize) shape[i] = given[i];
     matches = given.empty() || shape[i] == given[i];
   }
-  const std::string& of = out_.expr.op;
+  const std::string& of = expr_.op;
   if (!matches)
     return fail(k_.result.dtype_at, fmt::format("the result of {} has the shape {}, not {}", of,
                                                 shape_text(shape), shape_text(given)));
@@ -341,16 +294,15 @@ bool Elaborator::begin() {
   Shape sum;
   for (const AxisMap& axis : c().output().axes)
     sum.emplace_back(c().dims[axis[0].dim].extent, c().dims[axis[0].dim].size);
-  if (sum == out_.shape) return true;
-  return fail(k_.expr.at,
-              fmt::format("{} has the shape {} and the result {}: write a kernel for each",
-                          sum_->op, shape_text(sum), shape_text(out_.shape)));
+  MORELLO_CHECK(sum == out_.shape, "{} of shape {} in a stage of {}", sum_->op, shape_text(sum),
+                shape_text(out_.shape));
+  return true;
 }
 
 bool Elaborator::term(const ExprSyntax& s, const Expr& e, const Axes& axes, int& out) {
   if (e.kind == Expr::Kind::kNumber) return number(s, e, out);
   if (e.kind == Expr::Kind::kParam) return operand(s, e, axes, out);
-  return &e == sum_ ? sum_term(s, axes, out) : call(s, e, axes, out);
+  return is_sum(e) ? sum_term(s, axes, out) : call(s, e, axes, out);
 }
 
 bool Elaborator::number(const ExprSyntax& s, const Expr& e, int& out) {
@@ -391,10 +343,7 @@ bool Elaborator::operand(const ExprSyntax& s, const Expr& e, const Axes& axes, i
 bool Elaborator::sum_term(const ExprSyntax& s, const Axes& axes, int& out) {
   Axes own;
   for (const AxisMap& axis : c().output().axes) own.push_back(axis[0].dim);
-  if (axes != own)
-    return fail(s.at, fmt::format("the axes of a sum are those of the result, in their order; got "
-                                  "another order of {}: swap its operands, or write a col result",
-                                  s.op));
+  MORELLO_CHECK(axes == own, "another order of axes than {} has", s.op);
   const size_t from = terms_.size();
   out = add_term(terms_, {.fn = Fn::kValue, .type = c().compute});
   if (type_ != c().compute) {
@@ -427,6 +376,7 @@ bool Elaborator::call(const ExprSyntax& s, const Expr& e, const Axes& axes, int&
   if (op.inserts_axis) {
     Shape shape;
     if (!shape_of(s.args[0], e.args[0], shape)) return false;
+    if (stays_number(e, shape)) return term(s.args[0], e.args[0], axes, out);
     inner.assign(axes.end() - static_cast<std::ptrdiff_t>(shape.size()) - 1, axes.end());
     inner.erase(inner.begin() + e.attributes[0].value);
     return term(s.args[0], e.args[0], inner, out);
@@ -537,15 +487,30 @@ bool Elaborator::finish() {
                           c.extras.size(), kMaxExtras));
 }
 
+bool Elaborator::resolved() {
+  std::vector<std::string> names;
+  for (const Param& p : params_) names.push_back(p.name);
+  Result<Expr> e = resolve(k_.expr, names, source_);
+  if (e) return expr_ = std::move(*e), true;
+  error_ = e.error();
+  return false;
+}
+
+Result<Shape> Elaborator::shape() {
+  Shape out;
+  if (!resolved() || !shape_of(k_.expr, expr_, out)) return error_;
+  return out;
+}
+
 Result<Elaborated> Elaborator::run(std::span<const Size> given) {
-  if (!resolve(k_.expr, out_.expr) || !result_shape(given) || !begin()) return error_;
+  if (!resolved() || !result_shape(given) || !begin()) return error_;
   Axes axes;
   if (sums())
     for (const AxisMap& axis : c().output().axes) axes.push_back(axis[0].dim);
   else
     for (size_t d = 0; d < c().dims.size(); ++d) axes.push_back(static_cast<int>(d));
   int root = -1;
-  if (!term(k_.expr, out_.expr, axes, root)) return error_;
+  if (!term(k_.expr, expr_, axes, root)) return error_;
   terms_.resize(static_cast<size_t>(root) + 1);  // the last term is the value
   if (!finish()) return error_;
   return std::move(out_);
@@ -564,6 +529,13 @@ bool one_computation(const ExprSyntax& s, Dtype type, const std::vector<Param>& 
   kernel.result.dtype = type;
   kernel.expr = s;
   return elaborate(kernel, params, {}, source).ok();
+}
+
+Result<std::vector<Size>> shape_of(const ExprSyntax& s, const std::vector<Param>& params,
+                                   const Source& source) {
+  KernelSyntax kernel;
+  kernel.expr = s;
+  return Elaborator(kernel, params, source).shape();
 }
 
 }  // namespace morello

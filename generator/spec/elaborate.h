@@ -1,4 +1,4 @@
-// From the syntax of an expression to what it means: internal to spec/.
+// From the syntax of one stage's expression to what it means: internal to spec/.
 #pragma once
 
 #include "spec/op.h"
@@ -7,9 +7,8 @@
 namespace morello {
 
 struct Elaborated {
-  Expr expr;
   Computation computation;     // its output in row layout
-  std::vector<int> arguments;  // KernelSpec::arguments
+  std::vector<int> arguments;  // Stage::arguments
   std::vector<Size> shape;     // of the result
 };
 
@@ -22,5 +21,9 @@ Result<Elaborated> elaborate(const KernelSyntax& kernel, const std::vector<Param
 // Whether elaborate() takes an expression whose result is of that type.
 bool one_computation(const ExprSyntax& s, Dtype type, const std::vector<Param>& params,
                      const Source& source);
+
+// The shape of such an expression, as far as its operands say: 0 for an axis that is only inserted.
+Result<std::vector<Size>> shape_of(const ExprSyntax& s, const std::vector<Param>& params,
+                                   const Source& source);
 
 }  // namespace morello

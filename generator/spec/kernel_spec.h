@@ -1,6 +1,7 @@
 // The spec language (docs/spec.md): what a user writes and what everything prints.
 //
-//   kernel := [name] "(" param {"," param} ")" ":" result "=" expr
+//   kernel := [name] "(" param {"," param} ")" ":" result "=" expr ["where" let {"," let}]
+//   let    := name [":" dtype] "=" expr       of parameters and of names that stand before it
 //   param  := name ":" dtype "[" dim {"," dim} "]" [layout] ["strided"]
 //   dim    := number | name ["%" number] ["to" number] ["near" number]
 //   result := dtype ["[" dims "]"] [layout] ["strided"]   shape is inferred; given, it is checked
@@ -11,6 +12,7 @@
 //   arg    := expr | name "=" number
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +38,7 @@ struct Param {
   std::string name;
   Dtype dtype = Dtype::f32;
   std::vector<Size> shape;
-  Layout layout;
+  Layout layout = {};
   bool packed = false;
   bool strided = false;  // outer strides are arguments of the kernel
   bool operator==(const Param&) const = default;
@@ -51,7 +53,7 @@ struct Attribute {  // axis=1
 // A parameter, a number, or an operator applied to such.
 struct Expr {
   enum class Kind { kParam, kNumber, kCall } kind = Kind::kCall;
-  int param = -1;     // index into params
+  int param = -1;     // index into params, and behind these into bindings
   double number = 0;  // exactly what was written, as a double
   std::string op = {};
   std::vector<Expr> args = {};
@@ -59,18 +61,44 @@ struct Expr {
   bool operator==(const Expr&) const = default;
 };
 
+// A name for an expression; with a type it is rounded to that and stored.
+struct Binding {
+  std::string name;
+  std::optional<Dtype> dtype;
+  Expr expr;
+  bool operator==(const Binding&) const = default;
+};
+
+// What a kernel does at once: one Computation, of parameters and of what stages before it made.
+struct Stage {
+  Computation computation;
+  // The tensor that each input is, then those of its extras, by KernelSpec::tensor. One may be used
+  // twice unless it is packed.
+  std::vector<int> arguments;
+  bool operator==(const Stage&) const = default;
+};
+
 struct KernelSpec {
   std::string name;  // may be empty
   std::vector<Param> params;
   Param result;  // name "out"
   Expr expr;
-  Computation computation;  // what it means
-  // The parameter that each input of the computation is, then those of its extras. One may be used
-  // twice unless it is packed.
-  std::vector<int> arguments;
+  std::vector<Binding> where;
+  // What it means: stages in an order in which they can run; the last one makes the result. Between
+  // them are tensors in row layout, one of every stage but the last.
+  std::vector<Stage> stages;
+  std::vector<Param> between;
+
+  // Of the only stage.
+  const Computation& computation() const;
+  const std::vector<int>& arguments() const;
+  // Parameters, then what the stages make: params.size() + s is that of stage s.
+  int tensors() const { return static_cast<int>(params.size() + stages.size()); }
+  const Param& tensor(int t) const;
+  int made_by(int stage) const { return static_cast<int>(params.size()) + stage; }
 
   std::string str() const;  // canonical text; parse_spec(str()) == *this
-  const std::vector<RunTimeSize>& sizes() const { return computation.sizes; }
+  const std::vector<RunTimeSize>& sizes() const { return stages.front().computation.sizes; }
   bool operator==(const KernelSpec&) const = default;
 };
 

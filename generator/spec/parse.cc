@@ -33,6 +33,7 @@ class Parser {
   explicit Parser(const Source& source) : source_(source), tokens_(tokenize(source.text)) {}
 
   bool kernel(KernelSyntax& out);
+  bool definition(KernelSyntax& out);
   bool end_of_text();
   bool at_end() const { return peek().kind == Token::Kind::kEnd; }
   const Token& peek(size_t ahead = 0) const {
@@ -79,11 +80,14 @@ class Parser {
   bool argument(ExprSyntax& out, int depth);
   bool apply(ExprSyntax& left, const Token& sign, std::string_view op, ExprSyntax right);
   bool counted(const Token& at);
+  bool where(std::vector<BindingSyntax>& out);
+  bool binding(BindingSyntax& out);
 
   const Source& source_;
   std::vector<Token> tokens_;
   size_t next_ = 0;
   int operators_ = 0;  // of this kernel
+  bool defines_ = false;
   Diagnostic error_;
 };
 
@@ -108,7 +112,34 @@ bool Parser::kernel(KernelSyntax& out) {
   if (is('[') && !shape(out.result.shape)) return false;
   if (!layout(out.result.layout)) return false;
   if (!expect('=', "`=` and an operator")) return false;
-  return expr(out.expr);
+  return expr(out.expr) && where(out.where);
+}
+
+bool Parser::definition(KernelSyntax& out) {
+  defines_ = true;
+  return expr(out.expr) && where(out.where) && end_of_text();
+}
+
+// `where` may be the name of the next kernel of a file: then `(` follows.
+bool Parser::where(std::vector<BindingSyntax>& out) {
+  if (!is_name() || peek().text != "where" || is('(', 1)) return true;
+  take();
+  do {
+    if (!binding(out.emplace_back())) return false;
+  } while (take_if(','));
+  return true;
+}
+
+bool Parser::binding(BindingSyntax& out) {
+  if (!is_name()) return expected("a name and what it stands for, such as `h = matmul(x, w)`");
+  if (!declared_name("tensor", out.name)) return false;
+  if (take_if(':')) {
+    TensorSyntax type;
+    if (!dtype(type)) return false;
+    out.dtype = type.dtype;
+    out.dtype_at = type.dtype_at;
+  }
+  return expect('=', fmt::format("`=` and what `{}` stands for", out.name.text)) && expr(out.expr);
 }
 
 bool Parser::end_of_text() {
@@ -281,6 +312,7 @@ bool Parser::factor(ExprSyntax& out, int depth) {
   if (!is_name()) return expected("a parameter, a number or an operator, such as matmul(a, b)");
   out.kind = Expr::Kind::kParam;
   out.at = take();
+  out.op = out.at.text;
   return true;
 }
 
@@ -330,6 +362,7 @@ bool Parser::argument(ExprSyntax& out, int depth) {
     AttributeSyntax& attribute = out.attributes.emplace_back();
     attribute.at = take();
     take();  // =
+    if (defines_ && is_name()) return attribute.same_as = take().text, true;
     return number(0, fmt::format("the value of {}", attribute.at.text), attribute.value);
   }
   if (!out.attributes.empty()) return fail(peek(), "operands come before attributes");
@@ -340,6 +373,14 @@ bool Parser::argument(ExprSyntax& out, int depth) {
 }
 
 }  // namespace
+
+KernelSyntax parse_definition(std::string_view text) {
+  const Source source{text, "<definition>"};
+  Parser parser(source);
+  KernelSyntax out;
+  MORELLO_CHECK(parser.definition(out), "{}", parser.error().text);
+  return out;
+}
 
 Result<KernelSpec> parse_spec(std::string_view text, const std::string& file) {
   const Source source{text, file};

@@ -57,23 +57,48 @@ class Printer {
   std::vector<RunTimeSize> sizes_;  // not mentioned yet
 };
 
-std::string text_of(const Expr& e, const std::vector<Param>& params) {
-  if (e.kind == Expr::Kind::kParam) return params[e.param].name;
+std::string text_of(const Expr& e, const std::vector<std::string>& names) {
+  if (e.kind == Expr::Kind::kParam) return names[e.param];
   if (e.kind == Expr::Kind::kNumber) return fmt::format("{}", e.number);
   std::string out;
-  for (const Expr& arg : e.args) out += (out.empty() ? "" : ", ") + text_of(arg, params);
+  for (const Expr& arg : e.args) out += (out.empty() ? "" : ", ") + text_of(arg, names);
   for (const Attribute& a : e.attributes) out += fmt::format(", {}={}", a.name, a.value);
   return e.op + "(" + out + ")";
 }
 
 }  // namespace
 
+const Computation& KernelSpec::computation() const {
+  MORELLO_CHECK(stages.size() == 1, "{} has {} stages", name, stages.size());
+  return stages[0].computation;
+}
+
+const std::vector<int>& KernelSpec::arguments() const {
+  MORELLO_CHECK(stages.size() == 1, "{} has {} stages", name, stages.size());
+  return stages[0].arguments;
+}
+
+const Param& KernelSpec::tensor(int t) const {
+  const auto i = static_cast<size_t>(t);
+  if (i < params.size()) return params[i];
+  return i + 1 < static_cast<size_t>(tensors()) ? between[i - params.size()] : result;
+}
+
 std::string KernelSpec::str() const {
   Printer printer(sizes());
   std::string out = name + "(";
-  for (const Param& p : params)
+  std::vector<std::string> names;
+  for (const Param& p : params) {
     out += (&p == &params.front() ? "" : ", ") + p.name + ": " + printer.type(p);
-  return out + "): " + printer.type(result) + " = " + text_of(expr, params);
+    names.push_back(p.name);
+  }
+  for (const Binding& b : where) names.push_back(b.name);
+  out += "): " + printer.type(result) + " = " + text_of(expr, names);
+  for (const Binding& b : where)
+    out += fmt::format("{}{}{} = {}", &b == &where.front() ? " where " : ", ", b.name,
+                       b.dtype ? fmt::format(": {}", morello::name(*b.dtype)) : "",
+                       text_of(b.expr, names));
+  return out;
 }
 
 }  // namespace morello

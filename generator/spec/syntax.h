@@ -34,15 +34,24 @@ struct TensorSyntax {
 struct AttributeSyntax {
   Token at;
   i64 value = 0;
+  std::string_view same_as;  // in a definition: the attribute of this name of what is defined
 };
 
 struct ExprSyntax {
   Expr::Kind kind = Expr::Kind::kCall;
   Token at;             // the name, the number, the operator's name or sign
-  std::string_view op;  // of a call: its name in the table
+  std::string_view op;  // of a call: its name in the table; else the name itself
   double number = 0;
-  std::vector<ExprSyntax> args;
-  std::vector<AttributeSyntax> attributes;
+  std::vector<ExprSyntax> args = {};
+  std::vector<AttributeSyntax> attributes = {};
+};
+
+// `h: bf16 = expr`, behind `where`.
+struct BindingSyntax {
+  Token name;
+  Token dtype_at;  // empty text: no type was given
+  Dtype dtype = Dtype::f32;
+  ExprSyntax expr;
 };
 
 struct KernelSyntax {
@@ -50,7 +59,11 @@ struct KernelSyntax {
   std::vector<TensorSyntax> params;
   TensorSyntax result;
   ExprSyntax expr;
+  std::vector<BindingSyntax> where;
 };
+
+// OpDef::definition: an expression and what stands behind `where`. Aborts where it is none.
+KernelSyntax parse_definition(std::string_view text);
 
 // Shapes, types, layouts, names: everything that is not syntax (check.cc).
 Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source);

@@ -50,7 +50,7 @@ const Computation& meaning(std::string_view implements) {
   if (const auto found = cache.find(implements); found != cache.end()) return found->second;
   Result<KernelSpec> spec = parse_spec(implements, "<leaf row>");
   MORELLO_CHECK(spec.ok(), "{}", spec.error().str());
-  return cache.emplace(implements, std::move(spec->computation)).first->second;
+  return cache.emplace(implements, spec->computation()).first->second;
 }
 
 }  // namespace morello

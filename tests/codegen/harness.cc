@@ -24,10 +24,10 @@ Kernel::Kernel(std::string_view spec_text, const std::string& name, int threads)
 
 void Kernel::add(std::string_view isa, std::string_view family, std::string_view program) {
   Variant v;
-  v.problem.computation = &spec->computation;
+  v.problem.computation = &spec->computation();
   v.problem.threads = code.threads;
-  for (const Family& f : families(spec->computation, *find_isa(isa))) {
-    if (!f.str(spec->computation).starts_with(family)) continue;
+  for (const Family& f : families(spec->computation(), *find_isa(isa))) {
+    if (!f.str(spec->computation()).starts_with(family)) continue;
     v.problem.family = f;
     v.impl = test::program(v.problem, program);
     const std::string why = verify(v.problem, v.problem.root(), *v.impl);
@@ -115,10 +115,11 @@ static std::string bytes_of(const Param& p, const Values& values) {
   return encode(p.dtype, placed);
 }
 
-// A parameter's values come from the first operand it is.
+// A parameter's values come from the first operand it is; of several stages they are given as such.
 static const Values& values_of(const KernelSpec& spec, int param,
                                const std::vector<Values>& inputs) {
-  const auto& args = spec.arguments;
+  if (spec.stages.size() > 1) return inputs[static_cast<size_t>(param)];
+  const auto& args = spec.arguments();
   return inputs[static_cast<size_t>(std::find(args.begin(), args.end(), param) - args.begin())];
 }
 
@@ -222,8 +223,10 @@ static std::string compare(const Kernel& k, size_t number, const std::string& di
       const std::string raw = read_file(fmt::format("{}/{}_{}_{}", dir, number, isa, place));
       const std::string why = difference(k, raw, expected);
       if (!why.empty())
-        return fmt::format("{}\n{}: {} ({})\n{}\n{}", k.spec->str(), isa, why, place,
-                           v.problem.family.str(k.spec->computation), print(v.problem, *v.impl));
+        return fmt::format("{}\n{}: {} ({})\n{}", k.spec->str(), isa, why, place,
+                           v.fusion ? print(*v.fusion)
+                                    : v.problem.family.str(k.spec->computation()) + "\n" +
+                                          print(v.problem, *v.impl));
     }
   }
   return "";
@@ -246,10 +249,10 @@ std::string compile_and_run(const std::vector<std::unique_ptr<Kernel>>& kernels,
   for (size_t i = 0; i < kernels.size(); ++i) {
     const Kernel& k = *kernels[i];
     Random random(i + 1);
-    inputs.push_back(given ? (*given)[i] : random_inputs(k.spec->computation, random));
+    inputs.push_back(given ? (*given)[i] : random_inputs(k.spec->computation(), random));
     // A parameter that is used twice is one tensor.
-    for (size_t o = 0; o < inputs[i].size(); ++o)
-      inputs[i][o] = values_of(*k.spec, k.spec->arguments[o], inputs[i]);
+    for (size_t o = 0; o < inputs[i].size() && k.spec->stages.size() == 1; ++o)
+      inputs[i][o] = values_of(*k.spec, k.spec->arguments()[o], inputs[i]);
     for (size_t p = 0; p < k.spec->params.size(); ++p)
       write_file(fmt::format("{}/{}_{}.bin", dir, i, p),
                  bytes_of(k.spec->params[p], values_of(*k.spec, static_cast<int>(p), inputs[i])));
@@ -260,7 +263,9 @@ std::string compile_and_run(const std::vector<std::unique_ptr<Kernel>>& kernels,
   if (status != 0)
     return fmt::format("status {} in {}\n{}", status, dir, read_file(dir + "/run.log"));
   for (size_t i = 0; i < kernels.size(); ++i) {
-    const Values expected = evaluate(kernels[i]->spec->computation, inputs[i]);
+    const KernelSpec& spec = *kernels[i]->spec;
+    const Values expected = spec.stages.size() == 1 ? evaluate(spec.computation(), inputs[i])
+                                                    : evaluate(graph_of(spec), inputs[i]);
     if (std::string why = compare(*kernels[i], i, dir, expected); !why.empty()) return why;
   }
   return "";

@@ -90,10 +90,10 @@ std::unique_ptr<Kernel> random_kernel(std::string_view spec, const std::string& 
                                       test::Random& random) {
   auto k = std::make_unique<Kernel>(spec, name, static_cast<int>(random.between(1, 6)));
   for (const Isa* isa : isa_table()) {
-    const std::vector<Family> all = families(k->spec->computation, *isa);
+    const std::vector<Family> all = families(k->spec->computation(), *isa);
     if (all.empty()) continue;
     Variant v;
-    v.problem.computation = &k->spec->computation;
+    v.problem.computation = &k->spec->computation();
     v.problem.threads = k->code.threads;
     for (int tries = 0; tries < 20 && !v.impl; ++tries) {
       v.problem.family = all[static_cast<size_t>(random.below(static_cast<i64>(all.size())))];

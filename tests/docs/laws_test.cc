@@ -78,11 +78,11 @@ TEST_CASE("children are smaller, weights not negative, candidates the same each 
     CAPTURE(text);
     const Result<KernelSpec> k = parse_spec(text);
     REQUIRE(k.ok());
-    const std::vector<Family> all = families(k->computation, *find_isa("avx2"));
+    const std::vector<Family> all = families(k->computation(), *find_isa("avx2"));
     REQUIRE(!all.empty());
     for (const size_t f : {size_t{0}, all.size() / 2})
       for (const int threads : {1, 2, 4}) {
-        const Space space({&k->computation, &*machine, all[f], threads});
+        const Space space({&k->computation(), &*machine, all[f], threads});
         std::set<std::string> seen;
         check_below(space, space.problem().root(), seen, tally);
       }

@@ -55,10 +55,10 @@ TEST_CASE("address of a given operand") {
     CAPTURE(row.spec);
     CAPTURE(row.operand);
     const auto spec = test::spec(row.spec);
-    const AddressMap map = given_address(spec->computation, row.operand);
-    CHECK(text(map, spec->computation) == row.address);
+    const AddressMap map = given_address(spec->computation(), row.operand);
+    CHECK(text(map, spec->computation()) == row.address);
     const AddressMap plain{map.plain_terms(), 0};
-    CHECK(text(plain, spec->computation) == fmt::format("{} of 0", row.plain));
+    CHECK(text(plain, spec->computation()) == fmt::format("{} of 0", row.plain));
     CHECK(map.is_plain() == (plain.terms.size() == map.terms.size()));
   }
 }
@@ -89,7 +89,7 @@ TEST_CASE("address in a packed order") {
       {{}, {7, 1, 5, 1, 1, 1}, "of 1"},
   };
   for (const PackedRow& row : rows)
-    CHECK(text(PackedOrder{row.digits}.address(row.tile), spec->computation) == row.address);
+    CHECK(text(PackedOrder{row.digits}.address(row.tile), spec->computation()) == row.address);
 }
 
 // Digits that chain for every dim of [0, dims), in a random order.
@@ -182,8 +182,8 @@ TEST_CASE("a given address is the layout of the indexed element") {
     for (const auto& [k, n] : {std::pair{7, 9}, std::pair{8, 16}, std::pair{1, 5}}) {
       const auto spec = test::spec(
           fmt::format("(a: f32[3,{}], b: f32[{},{}] {}): f32 = matmul(a, b)", k, k, n, layout));
-      const Operand& b = spec->computation.operands[1];
-      const AddressMap map = given_address(spec->computation, 1);
+      const Operand& b = spec->computation().operands[1];
+      const AddressMap map = given_address(spec->computation(), 1);
       CHECK(map.elements == b.layout.elements(b.shape));
       bool same = true;
       each_index({1, n, k, 1, 1, 1}, [&](const Extents& x) {

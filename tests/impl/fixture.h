@@ -44,7 +44,7 @@ struct Fixture {
   std::unique_ptr<KernelSpec> spec;
   Problem problem;
 
-  const Computation& computation() const { return spec->computation; }
+  const Computation& computation() const { return spec->computation(); }
 };
 
 inline std::unique_ptr<KernelSpec> spec(std::string_view text) {
@@ -56,7 +56,7 @@ inline std::unique_ptr<KernelSpec> spec(std::string_view text) {
 // The first family, over all instruction sets, whose text starts with `family`.
 inline Fixture fixture(std::string_view spec_text, std::string_view family, int threads = 1) {
   Fixture f{spec(spec_text), {}};
-  f.problem.computation = &f.spec->computation;
+  f.problem.computation = &f.spec->computation();
   f.problem.threads = threads;
   for (const Isa* isa : isa_table()) {
     for (const Family& candidate : families(f.computation(), *isa)) {

@@ -66,7 +66,7 @@ struct Sample {
       for (i64 k : {i64{4}, last_k})
         for (const bool adds : {false, true}) {
           Piece p;
-          p.computation = std::make_shared<Computation>(with_extents(spec->computation, {m, 3, k}));
+          p.computation = std::make_shared<Computation>(with_extents(spec->computation(), {m, 3, k}));
           p.problem.computation = p.computation.get();
           p.problem.part.adds = adds;
           for (const Family& f : families(*p.computation, *isa_table().back()))
@@ -76,12 +76,12 @@ struct Sample {
         }
   }
   // c with these sizes; strides as assumed.
-  Computation at(i64 m, i64 k) const { return with_extents(spec->computation, {m, 3, k}); }
+  Computation at(i64 m, i64 k) const { return with_extents(spec->computation(), {m, 3, k}); }
 };
 
 TEST_CASE("a patchwork is run piece by piece") {
   const Sample s;
-  REQUIRE(verify(s.work, s.spec->computation) == "");
+  REQUIRE(verify(s.work, s.spec->computation()) == "");
   CHECK(s.work.number({1, 0}, true) == 5);
   Random random(3);
   for (i64 m : {1, 2, 3, 5})
@@ -93,14 +93,14 @@ TEST_CASE("a patchwork is run piece by piece") {
 }
 
 TEST_CASE("a patchwork as text") {
-  const std::string text = print(Sample().work, Sample().spec->computation);
+  const std::string text = print(Sample().work, Sample().spec->computation());
   CHECK(text.starts_with("pieces of m: 2 1\npieces of k: 4 2\nm=2 k=4: 0 cycles, fma_f32 "));
   CHECK(text.find("\nm=1 k=2 adding: 0 cycles, ") != std::string::npos);
 }
 
 TEST_CASE("what is no patchwork") {
   Sample s;
-  const Computation& c = s.spec->computation;
+  const Computation& c = s.spec->computation();
   CHECK(verify(Sample(3).work, c) == "pieces of k descend to the granule 2");
   s.work.programs.pop_back();
   CHECK(verify(s.work, c) == "7 programs for 8 pieces");

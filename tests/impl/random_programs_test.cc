@@ -165,7 +165,7 @@ TEST_CASE("random legal programs") {
   int programs = 0;
   for (std::string_view text : kSpecs) {
     const auto spec = test::spec(text);
-    const Computation& c = spec->computation;
+    const Computation& c = spec->computation();
     std::vector<Family> all;
     for (const Isa* isa : isa_table())
       for (Family& f : families(c, *isa)) all.push_back(std::move(f));

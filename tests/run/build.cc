@@ -108,7 +108,7 @@ std::vector<Arguments> sizes_to_run(const KernelSpec& s, Random& random) {
     }
     const auto work = [&] {
       double points = 1;
-      for (const Dim& d : s.computation.dims)
+      for (const Dim& d : s.computation().dims)
         points *= static_cast<double>(d.size.empty() ? d.extent : out[i].at(d.size));
       return points;
     };
@@ -214,14 +214,14 @@ int in_place(const KernelSpec& s, const Expression& e) {
     if (digits.size() != p.shape.size()) continue;  // blocks have padding
     // Read again for every part of a sum, when other parts are in the result already.
     const auto summed =
-        s.arguments.begin() + s.computation.inputs() + operands_of(s.computation.body, Fn::kExtra);
-    if (e.op != "none" && std::find(s.arguments.begin(), summed, param) != summed) continue;
-    if (std::count(s.arguments.begin(), s.arguments.end(), param) != 1) continue;
-    const auto at = std::find(s.arguments.begin(), s.arguments.end(), param) - s.arguments.begin();
-    const int argument = static_cast<int>(at), inputs = s.computation.inputs();
+        s.arguments().begin() + s.computation().inputs() + operands_of(s.computation().body, Fn::kExtra);
+    if (e.op != "none" && std::find(s.arguments().begin(), summed, param) != summed) continue;
+    if (std::count(s.arguments().begin(), s.arguments().end(), param) != 1) continue;
+    const auto at = std::find(s.arguments().begin(), s.arguments().end(), param) - s.arguments().begin();
+    const int argument = static_cast<int>(at), inputs = s.computation().inputs();
     // Not the element of another index, as under transpose.
-    if (s.computation.tensor(argument < inputs ? argument : argument + 1).axes !=
-        s.computation.output().axes)
+    if (s.computation().tensor(argument < inputs ? argument : argument + 1).axes !=
+        s.computation().output().axes)
       continue;
     if (p.dtype == s.result.dtype && p.shape == s.result.shape && p.layout == s.result.layout &&
         !p.strided && !s.result.strided)
@@ -305,13 +305,13 @@ std::string Batch::search(Kernel& k) {
     SearchOptions options;
     options.threads = k.drawn.threads;
     options.max_specs = max_specs_;
-    const auto found = optimize(k.spec.computation, *k.machine, *find_isa(isa), options);
+    const auto found = optimize(k.spec.computation(), *k.machine, *find_isa(isa), options);
     if (const StopReason* why = std::get_if<StopReason>(&found))
       return *why == StopReason::kBudget ? std::string(kTooLong) : "no implementation for " + isa;
     const Optimum& best = std::get<Optimum>(found);
     k.code.variants.push_back(
         {best.problem, best.impl, std::llround(best.cost.as_cycles()), best.patchwork});
-    const std::string why = best.patchwork ? verify(*best.patchwork, k.spec.computation)
+    const std::string why = best.patchwork ? verify(*best.patchwork, k.spec.computation())
                                            : verify(best.problem, best.problem.root(), *best.impl);
     if (!why.empty()) return why;
   }
@@ -323,8 +323,8 @@ std::string Batch::describe(const Kernel& k) const {
                                 k.drawn.threads, k.drawn.isas, k.machine->name);
   for (const morello::Variant& v : k.code.variants)
     out += fmt::format(
-        "  {}\n{}", v.problem.family.str(k.spec.computation),
-        v.patchwork ? print(*v.patchwork, k.spec.computation) : print(v.problem, *v.impl));
+        "  {}\n{}", v.problem.family.str(k.spec.computation()),
+        v.patchwork ? print(*v.patchwork, k.spec.computation()) : print(v.problem, *v.impl));
   return out;
 }
 

@@ -127,9 +127,9 @@ void check_rows(const Machine& machine) {
       // Any family will do, if the other roots have it too: two in whose form the ahead-of-time
       // packer leaves b, and two that have to copy it.
       int taken[2] = {};
-      for (const Family& f : families(k.computation, *find_isa("avx2"))) {
-        const Problem p{&k.computation, &machine, f, 1};
-        const bool as_packed = p.root().place[1].packed == k.computation.operands[1].packed;
+      for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
+        const Problem p{&k.computation(), &machine, f, 1};
+        const bool as_packed = p.root().place[1].packed == k.computation().operands[1].packed;
         if (f.quantum[0] > 16 || ++taken[as_packed] > 2) continue;
         const Space space(p);
         std::set<std::string> seen;

@@ -49,8 +49,8 @@ std::optional<Cost> least_of_all(const KernelSpec& k, const Space& space, Tally&
   const Spec root = space.problem().root();
   const std::vector<Program> programs = enumerate(space, root, space.capacity(), kMost);
   if (programs.empty()) return std::nullopt;
-  const auto inputs = small_integers(k.computation);
-  const std::vector<double> want = evaluate(k.computation, inputs);
+  const auto inputs = small_integers(k.computation());
+  const std::vector<double> want = evaluate(k.computation(), inputs);
   Cost least = Cost::infinite();
   for (const Program& p : programs) {
     least = std::min(least, p.cost);
@@ -77,7 +77,7 @@ void check_ways(const Problem& problem, const Answer& want, std::span<const Way>
 // Whether the space could be enumerated.
 bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, int threads,
                  Searches& searches, Tally& tally) {
-  Searcher search({&k.computation, &machine, f, threads});
+  Searcher search({&k.computation(), &machine, f, threads});
   const Space& space = search.space;
   const std::optional<Cost> least = least_of_all(k, space, tally);
   if (!least) return false;
@@ -98,10 +98,10 @@ bool check_space(const KernelSpec& k, const Machine& machine, const Family& f, i
 void check_spec(const KernelSpec& k, int turn, Searches& searches, Tally& tally) {
   bool any = false;
   for (const char* isa : {"scalar", "avx2"}) {
-    const std::vector<Family> all = families(k.computation, *find_isa(isa));
+    const std::vector<Family> all = families(k.computation(), *find_isa(isa));
     REQUIRE(!all.empty());
     for (const Family* f : {&all.front(), &all[all.size() / 2], &all.back()}) {
-      CAPTURE(f->str(k.computation));
+      CAPTURE(f->str(k.computation()));
       const Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
       const int threads = kThreads[turn % std::size(kThreads)];
       any |= check_space(k, machine, *f, threads, searches, tally);

@@ -89,7 +89,7 @@ TEST_CASE("the program costs what the search says, is legal, and prints and pars
     const KernelSpec k = spec(text);
     const Machine machine = toy_machine(4096, 32768, 262144);
     for (const Isa* isa : isa_table()) {
-      const Optimum o = found(optimize(k.computation, machine, *isa, {.threads = 2}));
+      const Optimum o = found(optimize(k.computation(), machine, *isa, {.threads = 2}));
       const Space space(o.problem);
       CHECK(cost_of(space, o.problem.root(), *o.impl) == o.cost);
       CHECK(verify(o.problem, o.problem.root(), *o.impl) == "");
@@ -105,13 +105,13 @@ TEST_CASE("a budget stops the search, the same way each time") {
   const Machine machine = toy_machine(4096, 32768, 262144);
   for (int jobs : {1, 4}) {
     const auto r =
-        optimize(k.computation, machine, *find_isa("avx2"), {.jobs = jobs, .max_specs = 10});
+        optimize(k.computation(), machine, *find_isa("avx2"), {.jobs = jobs, .max_specs = 10});
     REQUIRE(std::holds_alternative<StopReason>(r));
     CHECK(std::get<StopReason>(r) == StopReason::kBudget);
   }
   // Nothing has a better bound than the first family: when its budget is spent, so is all hope.
   SearchProgress progress;
-  optimize(k.computation, machine, *find_isa("avx2"), {.max_specs = 10, .progress = &progress});
+  optimize(k.computation(), machine, *find_isa("avx2"), {.max_specs = 10, .progress = &progress});
   CHECK(progress.families > 1);
   CHECK(progress.done == 1);
 }
@@ -120,7 +120,7 @@ TEST_CASE("explain names every node, its cost and what lost") {
   const KernelSpec k = spec(kSpecs[0]);
   const Machine machine = toy_machine(4096, 32768, 262144);
   const Optimum o =
-      found(optimize(k.computation, machine, *find_isa("avx2"), {.count_programs = true}));
+      found(optimize(k.computation(), machine, *find_isa("avx2"), {.count_programs = true}));
   const std::string text = explain(o);
   CHECK(text.find("100.0%") != std::string::npos);
   CHECK(text.find("call") != std::string::npos);
@@ -161,11 +161,11 @@ TEST_CASE("what threads divide") {
     CAPTURE(row.kernel);
     const KernelSpec k = spec(row.kernel);
     const Optimum o = found(
-        optimize(k.computation, *machine, *find_isa("avx2"), {.threads = row.threads, .jobs = 2}));
+        optimize(k.computation(), *machine, *find_isa("avx2"), {.threads = row.threads, .jobs = 2}));
     std::string dims;
     for (const Impl* at = o.impl.get(); at;) {
       if (const Loop* loop = std::get_if<Loop>(&at->node); loop && loop->parallel) {
-        const Dim& dim = k.computation.dims[loop->dim];
+        const Dim& dim = k.computation().dims[loop->dim];
         dims += (dims.empty() ? "" : " ") + std::string(dim.reduction ? "split " : "") + dim.name;
         at = loop->body.get();
       } else if (const Move* move = std::get_if<Move>(&at->node)) {

@@ -53,11 +53,11 @@ TEST_CASE("a patchwork is legal, and right for every size, whoever divides it") 
         CAPTURE(text);
         CAPTURE(isa->name);
         const KernelSpec k = spec(text);
-        const Optimum o = found(optimize(k.computation, machine, *isa, {.threads = threads}));
+        const Optimum o = found(optimize(k.computation(), machine, *isa, {.threads = threads}));
         REQUIRE(o.patchwork != nullptr);
-        REQUIRE(verify(*o.patchwork, k.computation) == "");
+        REQUIRE(verify(*o.patchwork, k.computation()) == "");
         for (i64 granules : {1, 2, 3, 5, 8, 17, 41}) {
-          const Computation c = sized(k.computation, granules);
+          const Computation c = sized(k.computation(), granules);
           const auto inputs = inputs_of(c);
           CHECK(interpret(*o.patchwork, c, inputs) == evaluate(c, inputs));
         }
@@ -68,8 +68,8 @@ std::string pieces(std::string_view text, int threads = 1,
                    const Machine& machine = toy_machine(4096, 32768, 262144)) {
   const KernelSpec k = spec(text);
   const Optimum o =
-      found(optimize(k.computation, machine, *find_isa("avx2"), {.threads = threads}));
-  const std::string all = print(*o.patchwork, k.computation);
+      found(optimize(k.computation(), machine, *find_isa("avx2"), {.threads = threads}));
+  const std::string all = print(*o.patchwork, k.computation());
   std::string out;
   for (size_t at = 0; all.compare(at, 10, "pieces of ") == 0;) {
     const size_t end = all.find('\n', at);
@@ -102,8 +102,8 @@ TEST_CASE("the same patchwork whatever the jobs and what is known already") {
   for (std::string_view text : kSpecs) {
     const KernelSpec k = spec(text);
     const auto answer = [&](const SearchOptions& options) {
-      const Optimum o = found(optimize(k.computation, machine, *find_isa("avx2"), options));
-      return fmt::format("{} {}", o.cost.value(), print(*o.patchwork, k.computation));
+      const Optimum o = found(optimize(k.computation(), machine, *find_isa("avx2"), options));
+      return fmt::format("{} {}", o.cost.value(), print(*o.patchwork, k.computation()));
     };
     const std::string want = answer({.threads = 2});
     CHECK(answer({.threads = 2, .jobs = 4}) == want);
@@ -115,20 +115,20 @@ TEST_CASE("the same patchwork whatever the jobs and what is known already") {
 
 TEST_CASE("a budget stops a patchwork") {
   const KernelSpec k = spec(kSpecs[0]);
-  const auto r = optimize(k.computation, toy_machine(), *find_isa("avx2"), {.max_specs = 3});
+  const auto r = optimize(k.computation(), toy_machine(), *find_isa("avx2"), {.max_specs = 3});
   REQUIRE(std::holds_alternative<StopReason>(r));
   CHECK(std::get<StopReason>(r) == StopReason::kBudget);
   // It is for all pieces together.
   const auto specs = [](const std::string& text) {
     const KernelSpec known = spec(text);
     const auto found =
-        optimize(known.computation, toy_machine(), *find_isa("scalar"), SearchOptions());
+        optimize(known.computation(), toy_machine(), *find_isa("scalar"), SearchOptions());
     return std::get<Optimum>(found).stats.specs;
   };
   const i64 one = specs("(a: f32[8,24], b: f32[24,8]): f32 = matmul(a, b)");
   const KernelSpec pieces = spec("(a: f32[m to 8,24], b: f32[24,8]): f32 = matmul(a, b)");
   const auto all =
-      optimize(pieces.computation, toy_machine(), *find_isa("scalar"), {.max_specs = one});
+      optimize(pieces.computation(), toy_machine(), *find_isa("scalar"), {.max_specs = one});
   REQUIRE(std::holds_alternative<StopReason>(all));
   CHECK(std::get<StopReason>(all) == StopReason::kBudget);
 }
@@ -137,8 +137,8 @@ TEST_CASE("strides that are known at run time only have tables of their own") {
   const auto signature = [](std::string_view text) {
     const KernelSpec k = spec(text);
     const Machine machine = toy_machine();
-    const Family f = families(k.computation, *find_isa("scalar"))[0];
-    return Space({&k.computation, &machine, f, 1}).signature();
+    const Family f = families(k.computation(), *find_isa("scalar"))[0];
+    return Space({&k.computation(), &machine, f, 1}).signature();
   };
   // The stride of `a` is 3 lines in all of them.
   const std::string fixed = signature("(a: f32[4,48], b: f32[48,8]): f32 = matmul(a, b)");

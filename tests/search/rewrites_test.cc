@@ -58,7 +58,7 @@ TEST_CASE("rewrites propose what their headers say") {
   const KernelSpec k = spec(kMatmul);
   const Machine machine = toy_machine(4096, 65536);
   Family storage;
-  const Space space({&k.computation, &machine, family(k.computation, kFamily, storage), 2});
+  const Space space({&k.computation(), &machine, family(k.computation(), kFamily, storage), 2});
   Spec base = space.problem().root();
   base.threads = 1;
   base.place.fill({kL2, false});
@@ -178,7 +178,7 @@ TEST_CASE("rewrites for threads") {
     const Machine machine = toy_machine(4096, 65536);
     Family storage;
     const Space space(
-        {&k.computation, &machine, family(k.computation, row.family, storage), row.threads});
+        {&k.computation(), &machine, family(k.computation(), row.family, storage), row.threads});
     Spec s = space.problem().root();
     s.place.fill({kL2, false});
     row.change(s);

@@ -22,7 +22,7 @@ constexpr Row kRows[] = {
 };
 
 std::string text_of(const KernelSpec& k, const Sample& s) {
-  return s.problem.family.str(k.computation) + "\n" + print(s.problem, *s.impl);
+  return s.problem.family.str(k.computation()) + "\n" + print(s.problem, *s.impl);
 }
 
 TEST_CASE("the price of the optimum's code is the optimum") {
@@ -30,13 +30,13 @@ TEST_CASE("the price of the optimum's code is the optimum") {
   for (const Row& row : kRows) {
     CAPTURE(row.text);
     const KernelSpec k = spec(row.text);
-    for (const Family& f : families(k.computation, *find_isa("avx2"))) {
-      Searcher search({&k.computation, &machine, f, row.threads});
+    for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
+      Searcher search({&k.computation(), &machine, f, row.threads});
       const Cost best = search.cost();
       if (!best.finite()) continue;
       const Space& space = search.space;
       const ImplPtr impl = search.solver.extract(search.root(), space.capacity());
-      CAPTURE(f.str(k.computation));
+      CAPTURE(f.str(k.computation()));
       CHECK(price(space, without_views(*impl)) == best);
     }
   }
@@ -49,8 +49,8 @@ TEST_CASE("samples are legal, distinct, within range, and the same every time") 
     const KernelSpec k = spec(row.text);
     const SampleOptions options{.threads = row.threads, .programs = 12};
     const Isa& isa = *find_isa("avx2");
-    const std::vector<Sample> drawn = sample(k.computation, machine, isa, options);
-    const Optimum best = found(optimize(k.computation, machine, isa, {.threads = row.threads}));
+    const std::vector<Sample> drawn = sample(k.computation(), machine, isa, options);
+    const Optimum best = found(optimize(k.computation(), machine, isa, {.threads = row.threads}));
     REQUIRE(drawn.size() > 5);
     CHECK(drawn.size() <= 12);
     CHECK(drawn.front().cost == best.cost);
@@ -63,7 +63,7 @@ TEST_CASE("samples are legal, distinct, within range, and the same every time") 
       texts.insert(text_of(k, s));
     }
     CHECK(texts.size() == drawn.size());
-    const std::vector<Sample> again = sample(k.computation, machine, isa, options);
+    const std::vector<Sample> again = sample(k.computation(), machine, isa, options);
     REQUIRE(again.size() == drawn.size());
     for (size_t i = 0; i < drawn.size(); ++i) CHECK(text_of(k, again[i]) == text_of(k, drawn[i]));
   }

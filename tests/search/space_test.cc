@@ -21,10 +21,10 @@ TEST_CASE("no program is cheaper than the family's bound") {
     CAPTURE(text);
     const KernelSpec k = spec(text);
     const Machine machine = toy_machine();
-    for (const Family& f : families(k.computation, *find_isa("avx2")))
+    for (const Family& f : families(k.computation(), *find_isa("avx2")))
       for (int threads : {1, 2, 4, 6}) {
-        Searcher search({&k.computation, &machine, f, threads});
-        CAPTURE(f.str(k.computation));
+        Searcher search({&k.computation(), &machine, f, threads});
+        CAPTURE(f.str(k.computation()));
         CHECK(search.space.lower_bound() <= search.cost());
       }
   }
@@ -33,8 +33,8 @@ TEST_CASE("no program is cheaper than the family's bound") {
 TEST_CASE("more memory never makes a Spec dearer, and boxes tell the truth") {
   const KernelSpec k = spec("(a: f32[9,33], b: f32[33,17]): f32 = matmul(a, b)");
   const Machine machine = toy_machine(2048, 16384);
-  const std::vector<Family> all = families(k.computation, *find_isa("avx2"));
-  const Problem problem{&k.computation, &machine, all[all.size() / 2], 1};
+  const std::vector<Family> all = families(k.computation(), *find_isa("avx2"));
+  const Problem problem{&k.computation(), &machine, all[all.size() / 2], 1};
   Searcher shared(problem);
   Cost last = Cost::infinite();
   for (i64 l1 = 0; l1 <= 4096; l1 += 64) {
@@ -56,11 +56,11 @@ TEST_CASE("the cheapest candidate costs the optimum; an impossible child makes o
   for (std::string_view text : kSpecs) {
     CAPTURE(text);
     const KernelSpec k = spec(text);
-    for (const Family& f : families(k.computation, *find_isa("avx2")))
+    for (const Family& f : families(k.computation(), *find_isa("avx2")))
       for (int threads : {1, 2})
         for (const Limits& limits : {Limits::zero(), Limits{{512, 2048, 0}}}) {
-          Searcher search({&k.computation, &machine, f, threads});
-          CAPTURE(f.str(k.computation));
+          Searcher search({&k.computation(), &machine, f, threads});
+          CAPTURE(f.str(k.computation()));
           Cost least = Cost::infinite();
           auto each = [&](const Candidate& c) {
             least = std::min(least, search.solver.price(c, limits));
@@ -101,7 +101,7 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
     CAPTURE(row.text);
     CAPTURE(row.dim);
     const KernelSpec k = spec(row.text);
-    const Space space({&k.computation, &machine, families(k.computation, *find_isa("avx2"))[0], 1});
+    const Space space({&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
     Spec s = space.problem().root();
     s.extent[row.dim] = row.extent;
     const Cost step = Steps(space, s).at(row.dim, row.tile);
@@ -128,7 +128,7 @@ TEST_CASE("a view overlaps with its first use where prefetchers can follow it") 
     CAPTURE(row.text);
     CAPTURE(row.operand);
     const KernelSpec k = spec(row.text);
-    const Space space({&k.computation, &machine, families(k.computation, *find_isa("avx2"))[0], 1});
+    const Space space({&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
     Spec s = space.problem().root();
     s.place[row.operand].level = kMemory;
     s.accumulate = row.accumulate;
@@ -173,9 +173,9 @@ TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, el
     CAPTURE(row.family);
     CAPTURE(row.operand);
     const KernelSpec k = spec(row.text);
-    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    const Result<Family> f = parse_family(row.family, k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation, &machine, *f, 1});
+    const Space space({&k.computation(), &machine, *f, 1});
     Spec s = space.problem().root();
     s.place[row.operand].level = kL1;
     const i64 elements = space.problem().root_address(row.operand).elements;
@@ -192,9 +192,9 @@ TEST_CASE("no prefetch is proposed that a stream is too short for") {
                                           elements / 8, elements / 8));
     const Result<Family> f =
         parse_family("fma_f32x8 lane=n quantum=n:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-                     k.computation, *find_isa("avx2"));
+                     k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation, &machine, *f, 1});
+    const Space space({&k.computation(), &machine, *f, 1});
     Spec s = space.problem().root();
     s.place[1].level = kMemory;
     int calls = 0;
@@ -221,9 +221,9 @@ TEST_CASE("a leaf asks for an output that is far, whole and only written") {
             {kMemory, false},
             false,
             false}}) {
-    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    const Result<Family> f = parse_family(row.family, k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation, &machine, *f, 1});
+    const Space space({&k.computation(), &machine, *f, 1});
     Spec s = space.problem().root();
     s.place.fill({kL1, false});
     s.place[2] = row.out;
@@ -252,9 +252,9 @@ TEST_CASE("one tile below the quantum divides a dim evenly, where no panel is cu
         Row{k2x32, 1, 40, 24}, Row{k6x16, 2, 16, 0}}) {
     CAPTURE(row.family);
     CAPTURE(row.extent);
-    const Result<Family> f = parse_family(row.family, k.computation, *find_isa("avx2"));
+    const Result<Family> f = parse_family(row.family, k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation, &machine, *f, 1});
+    const Space space({&k.computation(), &machine, *f, 1});
     Spec s = space.problem().root();
     s.extent[row.dim] = row.extent;
     CHECK(space.even_tile(s, row.dim) == row.tile);
@@ -271,7 +271,7 @@ TEST_CASE("scalar code competes only where vectors cannot do it as it lies") {
            {"(x: f32[64]): f32 = reduce_sum(x, axis=0)", true}}) {
     CAPTURE(text);
     const KernelSpec k = spec(text);
-    const std::vector<Family> all = families(k.computation, *find_isa("avx2"));
+    const std::vector<Family> all = families(k.computation(), *find_isa("avx2"));
     CHECK(std::any_of(all.begin(), all.end(),
                       [](const Family& f) { return f.kernel->lanes == 1; }) == scalar);
   }

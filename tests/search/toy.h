@@ -50,9 +50,9 @@ inline Optimum found(std::variant<Optimum, StopReason> r) {
 // All of an answer that is promised; `specs` counts what was solved for it.
 inline std::string answer(const KernelSpec& k, const Machine& machine, const Isa& isa,
                           const SearchOptions& options, i64* specs = nullptr) {
-  const Optimum o = found(optimize(k.computation, machine, isa, options));
+  const Optimum o = found(optimize(k.computation(), machine, isa, options));
   if (specs) *specs += o.stats.specs;
-  return fmt::format("{} {} threads {}\n{}", o.cost.value(), o.problem.family.str(k.computation),
+  return fmt::format("{} {} threads {}\n{}", o.cost.value(), o.problem.family.str(k.computation()),
                      o.problem.threads, print(o.problem, *o.impl));
 }
 

@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 Values evaluate_spec(const std::string& text, const std::vector<Values>& inputs) {
   const auto spec = parse_spec(text);
   if (!spec) FAIL(spec.error().str());
-  return evaluate(spec->computation, inputs);
+  return evaluate(spec->computation(), inputs);
 }
 
 Values random_values(Random& random, i64 n, i64 least = -9, i64 most = 9) {
@@ -167,16 +167,16 @@ TEST_CASE("random specs: every index is inside its tensor, and evaluate follows 
     CAPTURE(text);
     const auto spec = parse_spec(text);
     REQUIRE(spec.ok());
-    const Computation& c = spec->computation;
+    const Computation& c = spec->computation();
     REQUIRE(c.dims.size() <= kMaxDims);
     std::vector<Values> inputs;
-    for (size_t i = 0; i < spec->arguments.size(); ++i) {
+    for (size_t i = 0; i < spec->arguments().size(); ++i) {
       // Collapsing keeps the sequence of values, so the sizes are those of the parameters.
       i64 n = 1, user = 1;
       const int argument = static_cast<int>(i);
       const Operand& o = c.tensor(argument < c.inputs() ? argument : argument + 1);
       for (const i64 extent : o.shape) n *= extent;
-      for (const Size& size : spec->params[static_cast<size_t>(spec->arguments[i])].shape)
+      for (const Size& size : spec->params[static_cast<size_t>(spec->arguments()[i])].shape)
         user *= size.extent;
       REQUIRE(n == user);
       inputs.push_back(random_values(random, n, 0, 9));
@@ -191,12 +191,12 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
   for (int round = 0; round < 400; ++round) {
     const auto spec = parse_spec(random_spec(random));
     REQUIRE(spec.ok());
-    const Computation& c = spec->computation;
+    const Computation& c = spec->computation();
     for (int t = 0; t < c.tensors(); ++t) {
       const auto argument = static_cast<size_t>(t < c.inputs() ? t : t - 1);
       const Param& user = t == c.inputs()
                               ? spec->result
-                              : spec->params[static_cast<size_t>(spec->arguments[argument])];
+                              : spec->params[static_cast<size_t>(spec->arguments()[argument])];
       if (user.packed || c.tensor(t).shape.empty()) continue;
       CAPTURE(spec->str());
       const Operand& operand = c.tensor(t);

@@ -14,7 +14,7 @@ Computation computation(const std::string& text) {
   const auto spec = parse_spec(text);
   CAPTURE((spec ? std::string() : spec.error().str()));
   REQUIRE(spec.ok());
-  return spec->computation;
+  return spec->computation();
 }
 
 struct Row {

@@ -84,7 +84,7 @@ std::string arguments(const KernelSpec& spec) {
 }
 
 std::string tables(const KernelSpec& spec, int threads) {
-  const Computation& c = spec.computation;
+  const Computation& c = spec.computation();
   std::vector<i64> extents;
   std::vector<bool> reduction;
   for (const Dim& d : c.dims) {
@@ -108,11 +108,11 @@ std::string tables(const KernelSpec& spec, int threads) {
       fmt::join(reduction, ", "), c.inputs(), c.extras.size(),
       c.combine == Combine::kSum || c.combine == Combine::kNone, !c.finish.empty(),
       !is_float(c.result()), count_functions(c.body) + count_functions(c.finish),
-      fmt::join(spec.arguments, ", "), spec.params.size() + 1);
+      fmt::join(spec.arguments(), ", "), spec.params.size() + 1);
 }
 
 std::string functions(const KernelSpec& spec, const std::string& kernel) {
-  const Computation& c = spec.computation;
+  const Computation& c = spec.computation();
   // Inputs, the result, extras.
   std::string out = "static std::int64_t offset(int tensor, const std::int64_t* i) {\n";
   for (int t = 0; t < c.tensors(); ++t)

@@ -1,0 +1,310 @@
+#include "impl/fusion.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "spec/build.h"
+
+namespace morello {
+
+GraphExtents whole(const Graph& g) {
+  GraphExtents e;
+  for (const GraphDim& d : g.dims) e.push_back(d.extent);
+  return e;
+}
+
+namespace {
+
+std::vector<i64> stage_extents(const Graph& g, int stage, const GraphExtents& extents) {
+  std::vector<i64> own(g.stages[stage].computation.dims.size(), 1);
+  for (size_t d = 0; d < g.dims.size(); ++d)
+    if (const int dim = g.dims[d].in_stage[stage]; dim >= 0) own[dim] = extents[d];
+  return own;
+}
+
+// Where elements lie that are a part of a tensor of this shape.
+std::vector<Stride> strides_in(const Operand& o, const std::vector<i64>& shape) {
+  const Layout layout = o.packed ? Layout::row(static_cast<int>(shape.size())) : o.layout;
+  std::vector<Stride> strides(layout.digits.size());
+  i64 next = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i].elements = next;
+    next *= layout.extent(layout.digits[i], shape);
+  }
+  return strides;
+}
+
+Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& extents,
+                             const Buffers& buffers) {
+  const Computation& all = g.stages[stage].computation;
+  Computation part = with_extents(all, stage_extents(g, stage, extents));
+  for (int t = 0; t < all.tensors(); ++t) {
+    const auto operands = part.operands.size();
+    Operand& o = static_cast<size_t>(t) < operands ? part.operands[t] : part.extras[t - operands];
+    const auto buffer = buffers.find(g.tensor_of(stage, t));
+    const std::vector<i64>& shape = buffer == buffers.end() ? all.tensor(t).shape : buffer->second;
+    if (!o.shape.empty() && o.shape != shape) o.strides = strides_in(o, shape);
+  }
+  return part;
+}
+
+i64 elements(const std::vector<i64>& shape) {
+  i64 n = 1;
+  for (const i64 extent : shape) n *= extent;
+  return n;
+}
+
+}  // namespace
+
+std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents) {
+  if (tensor < g.params) return morello::extents(g.tensors[tensor].shape);
+  const int stage = tensor - g.params;
+  return with_extents(g.stages[stage].computation, stage_extents(g, stage, extents)).output().shape;
+}
+
+Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
+                       const Buffers& buffers) {
+  return collapse(part_in_all_dims(g, stage, extents, buffers));
+}
+
+i64 advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i64 step,
+            const Problem& problem) {
+  const int own = g.dims[dim].in_stage[stage];
+  if (own < 0 || !touches(g.stages[stage].computation.tensor(o), own)) return 0;
+  // Of what is packed ahead of time a part is found in whole panels; its dims are not collapsed
+  // (search/optimize_fusion.cc).
+  if (o < problem.computation->inputs() && problem.root().place[o].packed)
+    return problem.root_address(o).advance(own, step).fixed();
+  const Computation part = part_in_all_dims(g, stage, whole(g), buffers);
+  return given_address(part, o).advance(own, step).fixed();
+}
+
+std::string tile_problem(const Graph& g, int dim, int begin, int end) {
+  const GraphDim& d = g.dims[dim];
+  for (int s = begin; s < end; ++s) {
+    const Computation& c = g.stages[s].computation;
+    const int own = d.in_stage[s];
+    if (own < 0) return fmt::format("stage {} has no {}", s, d.name);
+    if (c.dims[own].reduction) return fmt::format("stage {} sums over {}", s, d.name);
+    for (int t = 0; t < c.tensors(); ++t) {
+      const int tensor = g.tensor_of(s, t);
+      const int maker = tensor - g.params;
+      if (t == c.inputs() || maker < begin || maker >= end) continue;
+      const Operand& made = g.stages[maker].computation.output();
+      for (size_t axis = 0; axis < made.axes.size() && d.in_stage[maker] >= 0; ++axis) {
+        const auto along = [](const AxisMap& a, int of) {
+          return a.size() == 1 && a[0].dim == of && a[0].coefficient == 1;
+        };
+        const Operand& used = c.tensor(t);
+        if (used.axes.empty() ||
+            along(made.axes[axis], d.in_stage[maker]) != along(used.axes[axis], own))
+          return fmt::format("{} is used along another axis than it is made",
+                             g.tensors[tensor].name);
+      }
+    }
+  }
+  return "";
+}
+
+namespace {
+
+class Printer {
+ public:
+  explicit Printer(const Fusion& f) : f_(f), g_(*f.graph) {}
+  std::string text;
+
+  void node(const FusedPtr& n, int depth, const GraphExtents& extents) {
+    std::visit([&](const auto& x) { print(x, depth, extents); }, n->node);
+  }
+
+ private:
+  void line(int depth, const std::string& words) {
+    text += std::string(static_cast<size_t>(2 * depth), ' ') + words + "\n";
+  }
+  void print(const Tile& t, int depth, GraphExtents extents) {
+    const i64 extent = extents[t.dim];
+    line(depth,
+         fmt::format("{} {} by {}", t.parallel ? "parallel" : "loop", g_.dims[t.dim].name, t.tile));
+    extents[t.dim] = t.tile;
+    node(t.body, depth + 1, extents);
+    if (!t.rest) return;
+    extents[t.dim] = extent % t.tile;
+    line(depth, fmt::format("rest {}", extents[t.dim]));
+    node(t.rest, depth + 1, extents);
+  }
+  void print(const Sequence& s, int depth, const GraphExtents& extents) {
+    std::vector<std::string> names;
+    for (const int t : s.stored)
+      names.push_back(fmt::format("{} {}[{}]", g_.tensors[t].name, name(g_.tensors[t].dtype),
+                                  fmt::join(stored_shape(g_, t, extents), ",")));
+    if (!names.empty()) line(depth++, fmt::format("with {}", fmt::join(names, ", ")));
+    for (const FusedPtr& part : s.parts) node(part, depth, extents);
+  }
+  void print(const StageCall& r, int depth, const GraphExtents&) {
+    const StageProgram& p = f_.programs[r.program];
+    line(depth, fmt::format("{}: {} cycles, {}", g_.tensors[g_.made_by(p.stage)].name,
+                            p.cost_cycles, p.problem.family.str(*p.computation)));
+    const std::string inner = morello::print(p.problem, *p.impl);
+    for (size_t at = 0; at < inner.size();) {
+      const size_t end = std::min(inner.find('\n', at), inner.size());
+      line(depth + 1, inner.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+
+  const Fusion& f_;
+  const Graph& g_;
+};
+
+// Row-major positions of a part of an operand, in the part and in the whole tensor.
+void each_element(const Operand& all, const Operand& part, const std::vector<i64>& at, auto visit) {
+  std::vector<i64> index(part.shape.size(), 0), begin;
+  for (const AxisMap& axis : part.axes) {
+    begin.push_back(0);
+    for (const AxisTerm& t : axis) begin.back() += t.coefficient * at[t.dim];
+  }
+  for (i64 i = 0;; ++i) {
+    i64 there = 0;
+    for (size_t a = 0; a < index.size(); ++a) there = there * all.shape[a] + begin[a] + index[a];
+    visit(static_cast<size_t>(i), static_cast<size_t>(there));
+    size_t a = index.size();
+    while (a > 0 && ++index[a - 1] == part.shape[a - 1]) index[--a] = 0;
+    if (a == 0) return;
+  }
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Fusion& f, const std::vector<std::vector<double>>& params)
+      : f_(f), g_(*f.graph), values_(params) {
+    for (size_t t = params.size(); t < g_.tensors.size(); ++t)
+      values_.emplace_back(elements(morello::extents(g_.tensors[t].shape)), kNan);
+  }
+
+  std::vector<double> run() {
+    std::vector<i64> at(g_.dims.size(), 0);
+    node(f_.root, whole(g_), at);
+    return values_.back();
+  }
+
+ private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+  void node(const FusedPtr& n, const GraphExtents& extents, const std::vector<i64>& at) {
+    std::visit([&](const auto& x) { run(x, extents, at); }, n->node);
+  }
+  void run(const Tile& t, GraphExtents extents, std::vector<i64> at) {
+    const i64 extent = extents[t.dim], from = at[t.dim];
+    for (i64 done = 0; done < extent; done += t.tile) {
+      extents[t.dim] = std::min(t.tile, extent - done);
+      at[t.dim] = from + done;
+      node(extents[t.dim] == t.tile ? t.body : t.rest, extents, at);
+    }
+  }
+  void run(const Sequence& s, const GraphExtents& extents, const std::vector<i64>& at) {
+    for (const int t : s.stored) std::fill(values_[t].begin(), values_[t].end(), kNan);
+    for (const FusedPtr& part : s.parts) node(part, extents, at);
+  }
+  void run(const StageCall& r, const GraphExtents& extents, const std::vector<i64>& at) {
+    const StageProgram& p = f_.programs[r.program];
+    const Computation& all = g_.stages[p.stage].computation;
+    const Computation part = with_extents(all, stage_extents(g_, p.stage, extents));
+    const std::vector<i64> begin = [&] {
+      std::vector<i64> out(all.dims.size(), 0);
+      for (size_t d = 0; d < g_.dims.size(); ++d)
+        if (const int own = g_.dims[d].in_stage[p.stage]; own >= 0) out[own] = at[d];
+      return out;
+    }();
+    std::vector<std::vector<double>> inputs;
+    for (int t = 0; t < all.tensors(); ++t) {
+      if (t == all.inputs()) continue;
+      const std::vector<double>& from = values_[g_.tensor_of(p.stage, t)];
+      std::vector<double>& in = inputs.emplace_back(elements(part.tensor(t).shape));
+      each_element(all.tensor(t), part.tensor(t), begin,
+                   [&](size_t i, size_t there) { in[i] = from.at(there); });
+    }
+    const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
+    std::vector<double>& to = values_[g_.made_by(p.stage)];
+    each_element(all.output(), part.output(), begin,
+                 [&](size_t i, size_t there) { to.at(there) = made[i]; });
+  }
+
+  const Fusion& f_;
+  const Graph& g_;
+  std::vector<std::vector<double>> values_;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const Fusion& f) : f_(f), g_(*f.graph) {}
+
+  std::string run() {
+    int next = 0;
+    std::string why = node(f_.root, whole(g_), {}, next);
+    if (why.empty() && next != static_cast<int>(g_.stages.size()))
+      return fmt::format("{} of {} stages", next, g_.stages.size());
+    return why;
+  }
+
+ private:
+  std::string node(const FusedPtr& n, const GraphExtents& extents, const Buffers& buffers,
+                   int& next) {
+    return std::visit([&](const auto& x) { return check(x, extents, buffers, next); }, n->node);
+  }
+  std::string check(const Tile& t, GraphExtents extents, const Buffers& buffers, int& next) {
+    const i64 extent = extents[t.dim];
+    const int begin = next;
+    if (t.tile < 1 || t.tile >= extent || (extent % t.tile != 0) != (t.rest != nullptr))
+      return fmt::format("{} in steps of {}", extent, t.tile);
+    extents[t.dim] = t.tile;
+    if (std::string why = node(t.body, extents, buffers, next); !why.empty()) return why;
+    const int end = next;
+    if (t.rest) {
+      next = begin;
+      extents[t.dim] = extent % t.tile;
+      if (std::string why = node(t.rest, extents, buffers, next); !why.empty()) return why;
+      if (next != end) return "other stages in the rest";
+    }
+    return tile_problem(g_, t.dim, begin, end);
+  }
+  std::string check(const Sequence& s, const GraphExtents& extents, Buffers buffers, int& next) {
+    for (const int t : s.stored) {
+      if (t < g_.params || g_.is_result(t)) return "a buffer for a parameter or the result";
+      if (!buffers.emplace(t, stored_shape(g_, t, extents)).second) return "a buffer in a buffer";
+    }
+    for (const FusedPtr& part : s.parts)
+      if (std::string why = node(part, extents, buffers, next); !why.empty()) return why;
+    return "";
+  }
+  std::string check(const StageCall& r, const GraphExtents& extents, const Buffers& buffers,
+                    int& next) {
+    const StageProgram& p = f_.programs[r.program];
+    if (p.stage != next++) return fmt::format("stage {} is not the next one", p.stage);
+    if (*p.computation != stage_part(g_, p.stage, extents, buffers))
+      return fmt::format("another part of stage {}", p.stage);
+    for (int t = 0; t < g_.stages[p.stage].computation.tensors(); ++t)
+      if (const int tensor = g_.tensor_of(p.stage, t);
+          tensor >= g_.params && !g_.is_result(tensor) && !buffers.contains(tensor))
+        return fmt::format("{} has no buffer", g_.tensors[tensor].name);
+    return verify(p.problem, p.problem.root(), *p.impl);
+  }
+
+  const Fusion& f_;
+  const Graph& g_;
+};
+
+}  // namespace
+
+std::string print(const Fusion& f) {
+  Printer printer(f);
+  printer.node(f.root, 0, whole(*f.graph));
+  return printer.text;
+}
+
+std::vector<double> interpret(const Fusion& f, const std::vector<std::vector<double>>& params) {
+  return Interpreter(f, params).run();
+}
+
+std::string verify(const Fusion& f) { return Verifier(f).run(); }
+
+}  // namespace morello

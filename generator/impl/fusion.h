@@ -1,0 +1,97 @@
+// Fusion: a program for a kernel of several stages: loops over dims that stages share, around
+// programs for parts of single stages, which were searched for as any other (impl/impl.h).
+//
+//   Tile      one dim in steps; the inside runs for each of them, all stages one after the other.
+//             Steps of a parallel tile are tasks
+//   Sequence  parts one after the other. What the first make for those behind them lies in buffers
+//             that last as long as the sequence: as large as what one step of the loops around it
+//             needs, and dense
+//   StageCall  a program for a part of one stage
+//
+// This is fusion as "tile the consumer, compute the producer's tile in a nearer level": matmul,
+// softmax, matmul with a tile of 48 queries keeps 48 rows of scores in a cache.
+//
+//   parallel m by 512
+//     loop m by 48
+//       with scores f32[48,1024], e f32[48,1024]
+//         scores: ...
+#pragma once
+
+#include <map>
+#include <variant>
+
+#include "impl/impl.h"
+#include "spec/graph.h"
+
+namespace morello {
+
+struct Fused;
+using FusedPtr = std::shared_ptr<const Fused>;
+
+struct Tile {
+  int dim = 0;  // of the Graph
+  i64 tile = 1;
+  bool parallel = false;
+  FusedPtr body;
+  FusedPtr rest = nullptr;  // null when tile divides the extent
+};
+struct Sequence {
+  std::vector<int> stored;  // tensors
+  std::vector<FusedPtr> parts;
+};
+struct StageCall {
+  int program = 0;  // of Fusion::programs
+};
+struct Fused {
+  std::variant<Tile, Sequence, StageCall> node;
+};
+
+// A part of a stage, where its tensors lie in buffers of these shapes.
+struct StageProgram {
+  int stage = 0;
+  std::shared_ptr<const Computation> computation;
+  Problem problem;  // of this computation
+  ImplPtr impl;
+  i64 cost_cycles = 0;
+};
+
+struct Fusion {
+  std::shared_ptr<const Graph> graph;
+  std::vector<StageProgram> programs;
+  FusedPtr root;
+  int threads = 1;
+};
+
+// Extents of the Graph's dims.
+using GraphExtents = std::vector<i64>;
+GraphExtents whole(const Graph& g);
+
+// The shape of what a stage makes of such a part; of a parameter, of all of it.
+std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents);
+
+// Shapes of the buffers that tensors lie in; empty: as the Graph says.
+using Buffers = std::map<int, std::vector<i64>>;
+
+// A part of a stage as a Computation of its own, in as few dims as possible.
+Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
+                       const Buffers& buffers);
+
+// Elements from the part of an operand or extra that one step along a dim uses to that of the next;
+// 0: it is the same. `problem` is of a program for a part of the stage.
+i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int dim, i64 step,
+            const Problem& problem);
+
+// Why stages [begin, end) cannot run together in steps along a dim; empty when they can. Each of
+// them has it, none sums over it, and what one makes for another is indexed by it in the same way.
+std::string tile_problem(const Graph& g, int dim, int begin, int end);
+
+std::string print(const Fusion& f);
+
+// Runs it as interpret() runs a program: on dense row-major parameters. What is not made before it
+// is read, in a buffer that is used again, is NaN.
+std::vector<double> interpret(const Fusion& f, const std::vector<std::vector<double>>& params);
+
+// Why this is no program for the graph; empty when it is one.
+std::string verify(const Fusion& f);
+
+}  // namespace morello

@@ -1,0 +1,521 @@
+// Kernels of several stages (impl/fusion.h): what runs together, in which tiles, and a program for
+// every part of a stage.
+//
+// A sub-problem (Group) is a run of neighbouring stages, the extents of their dims, and for every
+// tensor the level and the buffer in which it lies. Its cheapest program is one of
+//
+//   run    one stage: whatever optimize_known() finds
+//   cut    the first stages, then the others. What the first make for the others gets a buffer, in
+//          the nearest level that holds all that the group touches
+//   tile   a dim that all stages have and none sums over, in steps. What does not depend on the dim
+//          is near from the second step on, if a step leaves room for it
+//
+// Costs are affine in those of parts, and a part's cost does not depend on what it is a part of: so
+// the cheapest program is made of the cheapest parts (dynamic programming, memoised). Tiles are
+// tried in the order of what no program of theirs can beat: the sum of the bounds of their stages'
+// families, everything between stages being as near as can be. The others are not searched.
+//
+// What the space leaves out: threads divide a whole kernel or single stages, not tiles; a dim is
+// tiled once on the way to a stage (and once more if threads divide it); stages run in the order of
+// the spec; nothing is computed twice; a stage is packed ahead of time as the program for all of it
+// would like.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "search/optimize.h"
+#include "search/tables_in_memory.h"
+#include "spec/build.h"
+#include "spec/sizes.h"
+
+namespace morello {
+namespace {
+
+// Calling a program.
+constexpr i64 kCallMilli = 20'000;
+// Steps of a tile: fewer would be searched for at length and leave most caches unused.
+constexpr i64 kMostSteps = 1 << 20;
+
+struct Group {
+  int begin = 0, end = 0;  // stages
+  GraphExtents extents;
+  std::vector<Level> level;  // per tensor
+  Buffers buffers;
+  int threads = 1;
+  bool beside = false;       // in one of several tasks
+  std::set<int> tiled = {};  // dims
+};
+
+// A choice, before its parts are looked at.
+struct Option {
+  Cost bound;
+  int cut = -1;  // the stage that the second part begins with
+  int dim = -1;  // that is tiled
+  i64 tile = 0;
+  bool parallel = false;
+};
+
+struct Solved {
+  Cost cost = Cost::infinite();
+  Option choice;
+};
+
+class FusionSearch {
+ public:
+  FusionSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
+               const SearchOptions& options);
+  std::variant<Optimum, StopReason> run();
+
+ private:
+  Group root() const;
+  std::string key(const Group& g) const;
+  std::vector<int> tensors(const Group& g) const;
+  i64 bytes_of(int tensor, const GraphExtents& extents) const;
+  i64 footprint(const Group& g) const;
+  Level nearest(i64 bytes, const Group& g) const;
+  bool depends(const Group& g, int tensor, int dim) const;
+
+  Group first(const Group& g, int cut) const;
+  Group second(const Group& g, int cut) const;
+  Group step(const Group& g, const Option& o, i64 extent) const;
+  Cost bring(const Group& g, const Option& o) const;
+  std::vector<int> stored(const Group& g, int cut) const;
+
+  std::vector<Option> options(const Group& g);
+  void add_tiles(const Group& g, int dim, std::vector<Option>& out);
+  bool keeps_panels(int stage, int dim, i64 tile) const;
+  Cost tiled(const Group& g, const Option& o, auto cost);
+  Cost bound(const Group& g);
+  Cost stage_bound(const Group& g, int stage);
+  Solved solve(const Group& g);
+  Cost price(const Group& g, const Option& o);
+
+  Part part(const Group& g, int stage) const;
+  std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
+  std::vector<Family> families_of(const Computation& c, int stage) const;
+  const Optimum* program(const Group& part_of);
+  void choose_packing();
+
+  FusedPtr build(const Group& g, Fusion& out);
+
+  const Machine& machine_;
+  const Isa& isa_;
+  SearchOptions options_;
+  TablesInMemory kept_;
+  std::shared_ptr<const Graph> graph_;
+  const Graph& g_;
+  std::map<std::string, Solved> solved_;
+  std::map<std::string, std::optional<Optimum>> programs_;
+  std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
+  std::map<std::string, Cost> bounds_;
+  std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
+  SearchStats stats_;
+  bool budget_ = false;
+};
+
+FusionSearch::FusionSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
+                           const SearchOptions& options)
+    : machine_(machine),
+      isa_(isa),
+      options_(options),
+      graph_(std::make_shared<Graph>(graph_of(spec))),
+      g_(*graph_),
+      like_(graph_->stages.size()) {
+  options_.count_programs = false;
+  if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
+}
+
+// All of it, everything where it lies in a loop that calls the kernel again and again.
+Group FusionSearch::root() const {
+  Group g{.begin = 0,
+          .end = static_cast<int>(g_.stages.size()),
+          .extents = whole(g_),
+          .level = std::vector<Level>(g_.tensors.size(), kMemory),
+          .buffers = {},
+          .threads = options_.threads};
+  i64 total = 0;
+  for (int t = 0; t < static_cast<int>(g_.tensors.size()); ++t)
+    if (t < g_.params || g_.is_result(t)) total += bytes_of(t, g.extents);
+  const Level home = nearest(total, g);
+  g.level.assign(g_.tensors.size(), home);
+  return g;
+}
+
+// Everything that its programs depend on.
+std::string FusionSearch::key(const Group& g) const {
+  std::string out = fmt::format("{} {} {} {} ", g.begin, g.end, g.threads, g.beside);
+  for (size_t d = 0; d < g_.dims.size(); ++d)
+    for (int s = g.begin; s < g.end; ++s)
+      if (g_.dims[d].in_stage[s] >= 0) {
+        out += fmt::format("{}{}={} ", g.tiled.contains(static_cast<int>(d)) ? "!" : "", d,
+                           g.extents[d]);
+        break;
+      }
+  for (const int t : tensors(g)) {
+    out += fmt::format("{}@{}", t, g.level[t]);
+    if (const auto b = g.buffers.find(t); b != g.buffers.end())
+      out += fmt::format("[{}]", fmt::join(b->second, ","));
+  }
+  return out;
+}
+
+std::vector<int> FusionSearch::tensors(const Group& g) const {
+  std::set<int> out;
+  for (int s = g.begin; s < g.end; ++s)
+    for (int t = 0; t < g_.stages[s].computation.tensors(); ++t) out.insert(g_.tensor_of(s, t));
+  return {out.begin(), out.end()};
+}
+
+// Of the part of a tensor that stages with such extents use.
+i64 FusionSearch::bytes_of(int tensor, const GraphExtents& extents) const {
+  i64 most = 0;
+  for (size_t s = 0; s < g_.stages.size(); ++s) {
+    const int o = g_.operand_of(static_cast<int>(s), tensor);
+    if (o < 0) continue;
+    i64 n = bytes(g_.tensors[tensor].dtype);
+    for (const AxisMap& axis : g_.stages[s].computation.tensor(o).axes) {
+      i64 last = 0;
+      for (const AxisTerm& t : axis)
+        last += t.coefficient * (extents[g_.dim_of(static_cast<int>(s), t.dim)] - 1);
+      n *= last + 1;
+    }
+    most = std::max(most, n);
+  }
+  return most;
+}
+
+i64 FusionSearch::footprint(const Group& g) const {
+  i64 total = 0;
+  for (const int t : tensors(g)) total += bytes_of(t, g.extents);
+  return total;
+}
+
+// The nearest level of which three quarters hold so many bytes; for several threads one that each
+// of them finds what the others have made in.
+Level FusionSearch::nearest(i64 bytes, const Group& g) const {
+  for (Level l = g.threads > 1 ? kL2 : kL1; l <= kL3; ++l) {
+    const LevelDesc& level = machine_.levels[l];
+    const i64 sharing = g.beside ? std::min(level.shared_by, options_.threads) : 1;
+    if (bytes <= level.bytes / sharing / 4 * 3) return l;
+  }
+  return kMemory;
+}
+
+bool FusionSearch::depends(const Group& g, int tensor, int dim) const {
+  for (int s = g.begin; s < g.end; ++s) {
+    const int own = g_.dims[dim].in_stage[s];
+    for (int t = 0; t < g_.stages[s].computation.tensors() && own >= 0; ++t)
+      if (g_.tensor_of(s, t) == tensor && touches(g_.stages[s].computation.tensor(t), own))
+        return true;
+  }
+  return false;
+}
+
+// What the first part makes for the second, unless it has a buffer already.
+std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
+  std::vector<int> out;
+  for (int made = g.begin; made < cut; ++made) {
+    const int tensor = g_.made_by(made);
+    if (g.buffers.contains(tensor) || g_.is_result(tensor)) continue;
+    for (int s = cut; s < g.end; ++s)
+      if (g_.operand_of(s, tensor) >= 0) {
+        out.push_back(tensor);
+        break;
+      }
+  }
+  return out;
+}
+
+Group FusionSearch::first(const Group& g, int cut) const {
+  Group out = g;
+  out.end = cut;
+  const Level near = nearest(footprint(g), g);
+  for (const int t : stored(g, cut)) {
+    out.buffers[t] = stored_shape(g_, t, g.extents);
+    out.level[t] = near;
+  }
+  return out;
+}
+
+// It finds near what the first part has touched, where all fits.
+Group FusionSearch::second(const Group& g, int cut) const {
+  Group out = first(g, cut);
+  const Level near = nearest(footprint(g), g);
+  for (const int t : tensors(out)) out.level[t] = std::min(out.level[t], near);
+  out.begin = cut;
+  out.end = g.end;
+  return out;
+}
+
+Group FusionSearch::step(const Group& g, const Option& o, i64 extent) const {
+  Group out = g;
+  out.extents[o.dim] = extent;
+  if (o.parallel) {
+    out.threads = 1;
+    out.beside = true;
+  } else {
+    out.tiled.insert(o.dim);
+  }
+  const Level near = nearest(footprint(out), out);
+  for (const int t : tensors(g))
+    if (!depends(g, t, o.dim)) out.level[t] = std::min(out.level[t], near);
+  return out;
+}
+
+// What the first step does not find near.
+Cost FusionSearch::bring(const Group& g, const Option& o) const {
+  const Group inner = step(g, o, o.tile);
+  Cost total;
+  for (const int t : tensors(g))
+    if (inner.level[t] < g.level[t]) {
+      const LevelDesc& from = machine_.levels[g.level[t]];
+      total = total + ceil_div(bytes_of(t, g.extents), from.line) *
+                          Cost::milli(from.prefetched_millicycles);
+    }
+  return total;
+}
+
+// Operands packed ahead of time are read panel by panel where the outermost digit of their order is
+// the dim, in one stream, and nothing else is cut.
+bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
+  const Computation& c = g_.stages[stage].computation;
+  const int own = g_.dims[dim].in_stage[stage];
+  for (int o = 0; o < c.inputs(); ++o) {
+    if (!c.operands[o].packed || !touches(c.operands[o], own)) continue;
+    if (!like_[stage] || like_[stage]->streams > 1) return false;
+    const Computation all = collapse(c);
+    const std::vector<Digit>& order = like_[stage]->packed[o].digits;
+    if (all.dims.size() != c.dims.size() || order.empty() || order[0].axis != own ||
+        tile % order[0].div != 0)
+      return false;
+  }
+  return true;
+}
+
+void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) {
+  if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
+  const i64 extent = g.extents[dim];
+  i64 blocks = 1;
+  for (int s = g.begin; s < g.end; ++s) {
+    const Computation& c = g_.stages[s].computation;
+    for (int t = 0; t < c.tensors(); ++t)
+      for (const Digit& d : c.tensor(t).layout.digits)
+        if (c.tensor(t).axes.size() > static_cast<size_t>(d.axis) && d.mod == 0 &&
+            std::any_of(c.tensor(t).axes[d.axis].begin(), c.tensor(t).axes[d.axis].end(),
+                        [&](const AxisTerm& a) { return a.dim == g_.dims[dim].in_stage[s]; }))
+          blocks = std::max(blocks, d.div);
+  }
+  std::set<std::pair<i64, bool>> sizes;  // tile, parallel
+  if (!g.tiled.contains(dim))
+    for (const i64 least : {i64{1}, i64{3}})
+      for (i64 size = least; size < extent; size *= 2)
+        if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
+  if (g.threads > 1 && g.tiled.empty())
+    for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
+      if (const i64 size = ceil_div(ceil_div(extent, shares), blocks) * blocks; size < extent)
+        sizes.emplace(size, true);
+  for (const auto& [size, parallel] : sizes) {
+    if (size % blocks != 0) continue;
+    bool whole = true;
+    for (int s = g.begin; s < g.end; ++s) whole &= keeps_panels(s, dim, size);
+    if (whole) out.push_back({.bound = {}, .dim = dim, .tile = size, .parallel = parallel});
+  }
+}
+
+std::vector<Option> FusionSearch::options(const Group& g) {
+  std::vector<Option> out;
+  const Cost least = bound(g);
+  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = least, .cut = cut});
+  const size_t cuts = out.size();
+  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, d, out);
+  for (size_t i = cuts; i < out.size(); ++i)
+    out[i].bound = tiled(g, out[i], [&](const Group& inner) { return bound(inner); });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Option& a, const Option& b) { return a.bound < b.bound; });
+  return out;
+}
+
+// The cost of a tile, from those of its parts.
+Cost FusionSearch::tiled(const Group& g, const Option& o, auto cost) {
+  const i64 extent = g.extents[o.dim], rest = extent % o.tile;
+  const Cost each = cost(step(g, o, o.tile));
+  const Cost last = rest > 0 ? cost(step(g, o, rest)) : Cost();
+  if (!each.finite() || !last.finite()) return Cost::infinite();
+  if (o.parallel)  // the rest is no longer than a step
+    return Cost::milli(machine_.parallel_millicycles) +
+           ceil_div(ceil_div(extent, o.tile), g.threads) * each;
+  return bring(g, o) + extent / o.tile * each + last;
+}
+
+Part FusionSearch::part(const Group& g, int stage) const {
+  const Computation& c = g_.stages[stage].computation;
+  Part p = Part::at(kL1);
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Level l = g.level[g_.tensor_of(stage, t)];
+    const int at = std::min(t, kMaxOperands);
+    Level& home = p.home[t < static_cast<int>(c.operands.size()) ? at : kMaxOperands];
+    home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
+  }
+  p.beside = g.beside;
+  return p;
+}
+
+std::shared_ptr<const Computation> FusionSearch::computation(const Group& g, int stage) const {
+  return std::make_shared<Computation>(stage_part(g_, stage, g.extents, g.buffers));
+}
+
+std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) const {
+  std::vector<Family> out = families(c, isa_);
+  if (!like_[stage]) return out;
+  std::erase_if(out, [&](const Family& f) { return !packs_alike(f, *like_[stage], c); });
+  if (std::find(out.begin(), out.end(), *like_[stage]) == out.end()) out.push_back(*like_[stage]);
+  return out;
+}
+
+// What a stage costs at least, whatever is tiled.
+Cost FusionSearch::stage_bound(const Group& g, int stage) {
+  Group near = g;
+  near.begin = stage;
+  near.end = stage + 1;
+  near.buffers.clear();
+  for (const int t : tensors(near))
+    if (t >= g_.params && !g_.is_result(t)) {
+      near.level[t] = kL1;
+      near.buffers[t] = stored_shape(g_, t, g.extents);
+    }
+  near.tiled.clear();
+  const auto [at, is_new] = bounds_.try_emplace(key(near), Cost::infinite());
+  if (!is_new) return at->second;
+  const auto c = computation(near, stage);
+  if (c->dims.size() > kMaxDims) return at->second;
+  const std::vector<Bounded> all =
+      by_bound(*c, machine_, families_of(*c, stage), options_.threads, part(near, stage));
+  Cost least = Cost::infinite();
+  for (const Bounded& b : all)
+    if (g.threads > 1 || b.problem.threads == 1 || g.beside) least = std::min(least, b.bound);
+  return at->second = least;
+}
+
+Cost FusionSearch::bound(const Group& g) {
+  Cost sum;
+  for (int s = g.begin; s < g.end; ++s) sum = sum + stage_bound(g, s);
+  return sum;
+}
+
+// The program for a part of one stage.
+const Optimum* FusionSearch::program(const Group& part_of) {
+  Group g = part_of;
+  g.tiled.clear();
+  const auto [at, is_new] = programs_.try_emplace(key(g));
+  if (!is_new) return at->second ? &*at->second : nullptr;
+  const auto c = computation(g, g.begin);
+  if (c->dims.size() > kMaxDims) return nullptr;
+  SearchOptions options = options_;
+  options.families = families_of(*c, g.begin);
+  options.part = part(g, g.begin);
+  options.threads = g.beside ? options_.threads : g.threads;
+  auto result = optimize_known(*c, machine_, isa_, options);
+  if (const StopReason* why = std::get_if<StopReason>(&result)) {
+    budget_ |= *why == StopReason::kBudget;
+    return nullptr;
+  }
+  at->second = std::move(std::get<Optimum>(result));
+  kept_computations_.push_back(c);
+  stats_ += at->second->stats;
+  return &*at->second;
+}
+
+Cost FusionSearch::price(const Group& g, const Option& o) {
+  if (o.cut < 0) return tiled(g, o, [&](const Group& inner) { return solve(inner).cost; });
+  const Cost before = solve(first(g, o.cut)).cost;
+  return before.finite() ? before + solve(second(g, o.cut)).cost : before;
+}
+
+Solved FusionSearch::solve(const Group& g) {
+  const std::string name = key(g);
+  if (const auto known = solved_.find(name); known != solved_.end()) return known->second;
+  Solved best;
+  if (g.end == g.begin + 1) {
+    if (const Optimum* found = program(g)) best.cost = found->cost + Cost::milli(kCallMilli);
+    return solved_[name] = best;
+  }
+  for (const Option& o : options(g)) {
+    if (o.bound >= best.cost || budget_) break;
+    const Cost cost = price(g, o);
+    if (cost < best.cost) best = {cost, o};
+  }
+  return solved_[name] = best;
+}
+
+// As the program for all of a stage would have it, whatever is tiled then.
+void FusionSearch::choose_packing() {
+  for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
+    const std::vector<Operand>& operands = g_.stages[s].computation.operands;
+    if (std::none_of(operands.begin(), operands.end(), [](const Operand& o) { return o.packed; }))
+      continue;
+    Group g = root();
+    g.begin = s;
+    g.end = s + 1;
+    if (const Optimum* found = program(g)) like_[s] = found->problem.family;
+  }
+  programs_.clear();
+  bounds_.clear();
+}
+
+FusedPtr FusionSearch::build(const Group& g, Fusion& out) {
+  const Solved solved = solve(g);
+  if (g.end == g.begin + 1) {
+    const Optimum& found = *program(g);
+    const auto c = std::make_shared<const Computation>(*found.problem.computation);
+    out.programs.push_back(
+        {g.begin, c, found.problem, found.impl, static_cast<i64>(found.cost.value() / 1000)});
+    out.programs.back().problem.computation = c.get();
+    return std::make_shared<Fused>(Fused{StageCall{static_cast<int>(out.programs.size()) - 1}});
+  }
+  const Option& o = solved.choice;
+  if (o.cut >= 0) {
+    Sequence s{.stored = stored(g, o.cut), .parts = {}};
+    s.parts.push_back(build(first(g, o.cut), out));
+    s.parts.push_back(build(second(g, o.cut), out));
+    return std::make_shared<Fused>(Fused{std::move(s)});
+  }
+  Tile t{.dim = o.dim, .tile = o.tile, .parallel = o.parallel, .body = {}};
+  t.body = build(step(g, o, o.tile), out);
+  if (const i64 rest = g.extents[o.dim] % o.tile; rest > 0) t.rest = build(step(g, o, rest), out);
+  return std::make_shared<Fused>(Fused{std::move(t)});
+}
+
+std::variant<Optimum, StopReason> FusionSearch::run() {
+  choose_packing();
+  const Group all = root();
+  const Solved solved = solve(all);
+  if (budget_) return StopReason::kBudget;
+  if (!solved.cost.finite()) return StopReason::kNoImplementation;
+  const auto fusion = std::make_shared<Fusion>();
+  fusion->graph = graph_;
+  fusion->threads = options_.threads;
+  fusion->root = build(all, *fusion);
+  const auto dearest = std::max_element(
+      fusion->programs.begin(), fusion->programs.end(),
+      [](const StageProgram& a, const StageProgram& b) { return a.cost_cycles < b.cost_cycles; });
+  Optimum best{dearest->problem, dearest->impl, solved.cost, stats_, 0, {}};
+  best.fusion = fusion;
+  return best;
+}
+
+}  // namespace
+
+std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
+                                                  const Isa& isa, const SearchOptions& options) {
+  return FusionSearch(spec, machine, isa, options).run();
+}
+
+std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine& machine,
+                                           const Isa& isa, const SearchOptions& options) {
+  return spec.stages.size() == 1 ? optimize(spec.computation(), machine, isa, options)
+                                 : optimize_fusion(spec, machine, isa, options);
+}
+
+}  // namespace morello

@@ -1,0 +1,132 @@
+#include "spec/graph.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace morello {
+
+int Graph::tensor_of(int stage, int t) const {
+  const Stage& s = stages[stage];
+  if (t == s.computation.inputs()) return made_by(stage);
+  return s.arguments[t < s.computation.inputs() ? t : t - 1];
+}
+
+int Graph::dim_of(int stage, int dim) const {
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d].in_stage[stage] == dim) return static_cast<int>(d);
+  MORELLO_CHECK(false, "stage {} has no dim {}", stage, dim);
+  return -1;
+}
+
+int Graph::operand_of(int stage, int tensor) const {
+  for (int t = 0; t < stages[stage].computation.tensors(); ++t)
+    if (tensor_of(stage, t) == tensor) return t;
+  return -1;
+}
+
+namespace {
+
+// The dims of all stages, joined step by step: no two of one stage become one.
+class Joined {
+ public:
+  explicit Joined(const Graph& g) : g_(g) {
+    for (size_t s = 0; s < g.stages.size(); ++s)
+      for (size_t d = 0; d < g.stages[s].computation.dims.size(); ++d)
+        all_.push_back({{static_cast<int>(s), static_cast<int>(d)}});
+  }
+
+  // Axis by axis of one tensor.
+  void join(int stage, const Operand& o, int other_stage, const Operand& other) {
+    for (size_t axis = 0; axis < o.axes.size() && o.axes.size() == other.axes.size(); ++axis)
+      if (is_plain(o.axes[axis]) && is_plain(other.axes[axis]))
+        join({stage, o.axes[axis][0].dim}, {other_stage, other.axes[axis][0].dim});
+  }
+
+  std::vector<GraphDim> dims() const {
+    std::vector<GraphDim> out;
+    for (const Class& c : all_) {
+      const Dim& first = dim(c.front());
+      GraphDim& d = out.emplace_back();
+      d.extent = first.extent;
+      d.in_stage.assign(g_.stages.size(), -1);
+      for (const auto& [stage, number] : c) d.in_stage[stage] = number;
+      d.name = fresh(first.name.substr(0, first.name.find_first_of("0123456789")), out);
+    }
+    return out;
+  }
+
+ private:
+  using Class = std::vector<std::pair<int, int>>;  // stage and dim
+
+  // "n", "n1", "n2"
+  static std::string fresh(const std::string& letter, const std::vector<GraphDim>& taken) {
+    std::string name = letter;
+    const auto same = [&](const GraphDim& d) { return d.name == name; };
+    for (int i = 1; std::any_of(taken.begin(), taken.end(), same); ++i)
+      name = fmt::format("{}{}", letter, i);
+    return name;
+  }
+  static bool is_plain(const AxisMap& axis) { return axis.size() == 1 && axis[0].coefficient == 1; }
+  const Dim& dim(std::pair<int, int> d) const {
+    return g_.stages[d.first].computation.dims[d.second];
+  }
+  size_t find(std::pair<int, int> d) const {
+    size_t i = 0;
+    while (std::find(all_[i].begin(), all_[i].end(), d) == all_[i].end()) ++i;
+    return i;
+  }
+  void join(std::pair<int, int> a, std::pair<int, int> b) {
+    const size_t to = find(a), from = find(b);
+    if (to == from || dim(a).extent != dim(b).extent) return;
+    for (const auto& x : all_[to])
+      for (const auto& y : all_[from])
+        if (x.first == y.first) return;
+    all_[to].insert(all_[to].end(), all_[from].begin(), all_[from].end());
+    all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(from));
+  }
+
+  const Graph& g_;
+  std::vector<Class> all_;
+};
+
+}  // namespace
+
+// Tensors between stages first: they decide what can run together.
+Graph graph_of(const KernelSpec& spec) {
+  Graph g{.stages = spec.stages,
+          .tensors = {},
+          .params = static_cast<int>(spec.params.size()),
+          .dims = {}};
+  for (int t = 0; t < spec.tensors(); ++t) g.tensors.push_back(spec.tensor(t));
+  Joined joined(g);
+  const int stages = static_cast<int>(g.stages.size());
+  for (const bool between : {true, false})
+    for (int t = 0; t < static_cast<int>(g.tensors.size()); ++t) {
+      if ((t >= g.params) != between) continue;
+      int first_stage = -1, first_operand = -1;
+      for (int s = 0; s < stages; ++s)
+        for (int o = 0; o < g.stages[s].computation.tensors(); ++o) {
+          if (g.tensor_of(s, o) != t) continue;
+          const Operand& operand = g.stages[s].computation.tensor(o);
+          if (first_stage >= 0)
+            joined.join(first_stage, g.stages[first_stage].computation.tensor(first_operand), s,
+                        operand);
+          else
+            std::tie(first_stage, first_operand) = std::pair(s, o);
+        }
+    }
+  g.dims = joined.dims();
+  return g;
+}
+
+std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params) {
+  std::vector<std::vector<double>> values = params;
+  for (const Stage& s : g.stages) {
+    std::vector<std::vector<double>> inputs;
+    for (const int t : s.arguments) inputs.push_back(values[t]);
+    values.push_back(evaluate(s.computation, inputs));
+  }
+  return values.back();
+}
+
+}  // namespace morello

@@ -1,0 +1,43 @@
+// Graph: the stages of a kernel with the dims that they have in common, for whoever runs parts of
+// several stages together.
+//
+//   t0[m,k'] = matmul(a[m,k], b[k,k'])     out[m,n] = matmul(t0[m,k'], c[k',n])
+//
+// has four dims: m, k, k' (parallel in the first stage, summed over in the second) and n. Two
+// stages have a dim in common where both index the same axis of a tensor with it.
+#pragma once
+
+#include "spec/kernel_spec.h"
+
+namespace morello {
+
+struct GraphDim {
+  std::string name;
+  i64 extent = 1;
+  std::vector<int> in_stage;  // its number in every stage's Computation; -1: not there
+  bool operator==(const GraphDim&) const = default;
+};
+
+struct Graph {
+  std::vector<Stage> stages;
+  std::vector<Param> tensors;  // as KernelSpec::tensor numbers them
+  int params = 0;
+  std::vector<GraphDim> dims;
+
+  int made_by(int stage) const { return params + stage; }
+  bool is_result(int tensor) const {
+    return tensor == params + static_cast<int>(stages.size()) - 1;
+  }
+  // The tensor that operand or extra t of a stage's Computation is.
+  int tensor_of(int stage, int t) const;
+  // The dim of a stage's dim.
+  int dim_of(int stage, int dim) const;
+  // The first operand or extra of a stage that is this tensor; -1: none.
+  int operand_of(int stage, int tensor) const;
+};
+Graph graph_of(const KernelSpec& spec);
+
+// Of parameters, dense and row-major, as evaluate() of a Computation: nothing is rounded.
+std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params);
+
+}  // namespace morello

@@ -1,0 +1,382 @@
+// A stage is what elaborate() takes: one sum, and what is elementwise of its shape around it. A
+// kernel is divided as its author would by hand:
+//
+//   gelu(matmul(x, w1)) * matmul(x, w2)      t0 = gelu(matmul(x, w1))    out = t0 * matmul(x, w2)
+//
+// The expression becomes a graph in which equal parts are one node. From the operands up, every
+// node is the part of a stage (a Region) until it has to be stored:
+//
+//   - a sum that stands below another sum, an axis operator or a larger shape, and all but the last
+//     of several sums of one shape: what is elementwise above it stays with it as far as possible;
+//   - operands of a sum that are more than a tensor or a tensor transposed, but for what a reduction
+//     makes of elements as it reads them;
+//   - what several stages use, unless it is a few cheap functions of tensors: those are computed
+//     again;
+//   - what the user gave a type.
+
+#include "spec/stages.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "spec/elaborate.h"
+#include "spec/names.h"
+#include "spec/resolve.h"
+
+namespace morello {
+namespace {
+
+struct Node {
+  Token at;
+  Expr::Kind kind = Expr::Kind::kCall;
+  std::string_view name;  // of the operator or parameter
+  double number = 0;
+  std::vector<int> args = {};
+  std::vector<AttributeSyntax> attributes = {};
+  std::string wanted = {};                   // the name its tensor should have
+  std::optional<Dtype> type = {};            // given by the user
+  std::set<int> parents = {}, regions = {};  // that use it; -1 is the result's
+};
+
+// A part of a stage.
+struct Region {
+  ExprSyntax expr;
+  int sum = -1;  // node of the sum in it
+  bool dear = false;
+  size_t size = 1;  // operators as they would be written
+  std::vector<Size> shape = {}, sum_shape = {};
+};
+
+// Shared parts are written as often as they are used: no region becomes longer than this.
+constexpr size_t kMaxRegion = 256;
+
+// What names stand for.
+struct Scope {
+  std::map<std::string_view, int> nodes;
+  const std::vector<AttributeSyntax>* attributes = nullptr;  // of what is defined
+  std::optional<Token> at;                                   // of what is defined
+};
+
+class Divider {
+ public:
+  Divider(const KernelSyntax& kernel, const std::vector<Param>& params, const Source& source)
+      : k_(kernel), source_(source), params_(params), given_(params.size()) {}
+  Result<Staged> run(std::span<const Size> given);
+
+ private:
+  bool resolve_all();
+  int add(Node n, const std::string& key);
+  int graph(const ExprSyntax& s, const Scope& scope);
+  int call(const ExprSyntax& s, const Scope& scope);
+  int defined(const ExprSyntax& s, const Scope& scope, std::vector<int> args, const OpDef& op);
+  void find_uses(int root);
+  bool region(int n, Region& out);
+  bool sum(const Node& n, std::vector<Region>& args);
+  bool axis(const Node& n, std::vector<Region>& args, Region& out);
+  bool elementwise(const Node& n, std::vector<Region>& args, Region& out);
+  bool shape(Region& r);
+  bool store(int n, Region& r, std::optional<Dtype> type);
+  std::string fresh_name(const std::string& wanted) const;
+  Dtype type_of(int n, const Region& r) const;
+
+  const KernelSyntax& k_;
+  const Source& source_;
+  std::vector<Param> params_;  // and what is stored so far
+  const size_t given_;
+  std::vector<Node> nodes_;
+  std::map<std::string, int> known_;
+  std::map<int, Region> done_;
+  std::deque<std::string> names_;  // what string_views of ours point to
+  Staged out_;
+  Diagnostic error_;
+};
+
+bool Divider::resolve_all() {
+  std::vector<std::string> names;
+  for (const Param& p : params_) names.push_back(p.name);
+  const auto resolved = [&](const ExprSyntax& s, Expr& e) {
+    Result<Expr> r = resolve(s, names, source_);
+    if (r) return e = std::move(*r), true;
+    error_ = r.error();
+    return false;
+  };
+  for (const BindingSyntax& b : k_.where) {
+    if (std::find(names.begin(), names.end(), b.name.text) != names.end()) {
+      error_ = source_.error(b.name, fmt::format("`{}` exists already", b.name.text));
+      return false;
+    }
+    Binding& binding = out_.where.emplace_back();
+    binding.name = std::string(b.name.text);
+    if (!b.dtype_at.text.empty()) binding.dtype = b.dtype;
+    if (!resolved(b.expr, binding.expr)) return false;
+    names.push_back(binding.name);
+  }
+  return resolved(k_.expr, out_.expr);
+}
+
+// Equal nodes are one, but for those that the user wants to be stored.
+int Divider::add(Node n, const std::string& key) {
+  const auto [at, is_new] = known_.try_emplace(key, static_cast<int>(nodes_.size()));
+  if (is_new) nodes_.push_back(std::move(n));
+  return at->second;
+}
+
+int Divider::graph(const ExprSyntax& s, const Scope& scope) {
+  const Token at = scope.at.value_or(s.at);
+  if (s.kind == Expr::Kind::kNumber)
+    return add({.at = at, .kind = s.kind, .name = {}, .number = s.number},
+               fmt::format("{}", s.number));
+  if (s.kind == Expr::Kind::kCall) return call(s, scope);
+  if (const auto known = scope.nodes.find(s.op); known != scope.nodes.end()) return known->second;
+  return add({.at = at, .kind = s.kind, .name = s.op}, fmt::format("param {}", s.op));
+}
+
+int Divider::call(const ExprSyntax& s, const Scope& scope) {
+  const OpDef& op = *find_op(s.op);
+  std::vector<int> args;
+  for (const ExprSyntax& arg : s.args) args.push_back(graph(arg, scope));
+  if (!op.definition.empty()) return defined(s, scope, std::move(args), op);
+  Node n{.at = scope.at.value_or(s.at), .name = s.op, .args = args, .attributes = s.attributes};
+  std::string key = fmt::format("{}({}", op.name, fmt::join(args, ","));
+  for (AttributeSyntax& a : n.attributes) {
+    for (size_t i = 0; scope.attributes && i < scope.attributes->size(); ++i)
+      if ((*scope.attributes)[i].at.text == a.same_as) a.value = (*scope.attributes)[i].value;
+    if (scope.at) a.at = {.kind = a.at.kind, .text = a.at.text, .offset = scope.at->offset};
+    key += fmt::format(",{}={}", a.at.text, a.value);
+  }
+  return add(std::move(n), key);
+}
+
+int Divider::defined(const ExprSyntax& s, const Scope& scope, std::vector<int> args,
+                     const OpDef& op) {
+  static constexpr std::string_view kOperands[] = {"a", "b", "c"};
+  const KernelSyntax text = parse_definition(op.definition);
+  std::vector<AttributeSyntax> attributes = s.attributes;
+  for (AttributeSyntax& a : attributes)
+    for (size_t i = 0; scope.attributes && i < scope.attributes->size(); ++i)
+      if ((*scope.attributes)[i].at.text == a.same_as) a.value = (*scope.attributes)[i].value;
+  Scope inner{.nodes = {}, .attributes = &attributes, .at = scope.at.value_or(s.at)};
+  for (size_t i = 0; i < args.size(); ++i) inner.nodes[kOperands[i]] = args[i];
+  for (const BindingSyntax& b : text.where) inner.nodes[b.name.text] = graph(b.expr, inner);
+  return graph(text.expr, inner);
+}
+
+// Nodes are behind their operands. A sum is where the region of its operands ends.
+void Divider::find_uses(int root) {
+  nodes_[root].parents.insert(-1);
+  nodes_[root].regions.insert(-1);
+  for (int n = root; n >= 0; --n) {
+    if (nodes_[n].parents.empty()) continue;
+    const bool ends = nodes_[n].kind == Expr::Kind::kCall && find_op(nodes_[n].name)->sums();
+    for (const int arg : nodes_[n].args) {
+      nodes_[arg].parents.insert(n);
+      if (ends)
+        nodes_[arg].regions.insert(n);
+      else
+        nodes_[arg].regions.insert(nodes_[n].regions.begin(), nodes_[n].regions.end());
+    }
+  }
+}
+
+bool Divider::shape(Region& r) {
+  Result<std::vector<Size>> found = shape_of(r.expr, params_, source_);
+  if (found) return r.shape = std::move(*found), true;
+  error_ = found.error();
+  return false;
+}
+
+// Not as much as reading it from a cache again.
+static bool is_cheap(const OpDef& op) {
+  Expression e;
+  std::vector<int> args;
+  for (int i = 0; i < op.arity; ++i)
+    args.push_back(add_term(e, {.fn = Fn::kInput, .type = Dtype::f32, .a = i}));
+  Terms terms(e, Dtype::f32);
+  op.term(terms, args);
+  return std::none_of(e.begin(), e.end(), [](const Term& t) {
+    return t.fn == Fn::kExp || t.fn == Fn::kTanh || t.fn == Fn::kErf || t.fn == Fn::kDiv ||
+           t.fn == Fn::kSqrt;
+  });
+}
+
+bool Divider::region(int n, Region& out) {
+  if (const auto known = done_.find(n); known != done_.end()) return out = known->second, true;
+  const Node node = nodes_[n];
+  std::vector<Region> args(node.args.size());
+  for (size_t i = 0; i < args.size(); ++i)
+    if (!region(node.args[i], args[i])) return false;
+  const OpDef* op = node.kind == Expr::Kind::kCall ? find_op(node.name) : nullptr;
+  if (op && op->sums() && !sum(node, args)) return false;
+  if (op && (op->inserts_axis || op->swaps_axes) && !axis(node, args, out)) return false;
+  if (op && op->term && !elementwise(node, args, out)) return false;
+  out.expr = {.kind = node.kind,
+              .at = node.at,
+              .op = node.name,
+              .number = node.number,
+              .args = {},
+              .attributes = node.attributes};
+  for (Region& arg : args) {
+    out.size += arg.size;
+    out.expr.args.push_back(std::move(arg.expr));
+  }
+  if (!shape(out)) return false;
+  if (op && op->sums()) {
+    out.sum = n;
+    out.sum_shape = out.shape;
+  }
+  const bool shared = node.parents.size() > 1 && node.regions.size() > 1;
+  const bool stored = node.type || out.size > kMaxRegion || (shared && (out.dear || out.sum >= 0));
+  if (stored && !store(n, out, node.type)) return false;
+  done_[n] = out;
+  return true;
+}
+
+// A reduction takes arithmetic on elements, if elaborate() does; what else an operand of a sum is, is
+// stored.
+bool Divider::sum(const Node& n, std::vector<Region>& args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const ExprSyntax& e = args[i].expr;
+    if (args[i].shape.empty()) {
+      error_ = source_.error(e.at, fmt::format("an operand of {} is a tensor; got a number", n.name));
+      return false;
+    }
+    const bool swaps = e.kind == Expr::Kind::kCall && find_op(e.op)->swaps_axes &&
+                       e.args[0].kind == Expr::Kind::kParam;
+    if (e.kind == Expr::Kind::kParam || swaps) continue;
+    if (find_op(n.name)->combine != Combine::kNone && args[i].sum < 0) {
+      const ExprSyntax whole{
+          .kind = n.kind, .at = n.at, .op = n.name, .args = {e}, .attributes = n.attributes};
+      if (one_computation(whole, accumulator(k_.result.dtype), params_, source_)) continue;
+    }
+    if (!store(n.args[i], args[i], {})) return false;
+  }
+  return true;
+}
+
+bool Divider::axis(const Node& n, std::vector<Region>& args, Region& out) {
+  if (args[0].sum >= 0 && !store(n.args[0], args[0], {})) return false;
+  out.dear = args[0].dear;
+  return true;
+}
+
+bool Divider::elementwise(const Node& n, std::vector<Region>& args, Region& out) {
+  Region whole{.expr = {.kind = n.kind, .at = n.at, .op = n.name}};
+  for (const Region& arg : args) whole.expr.args.push_back(arg.expr);
+  int last = -1;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].sum >= 0) last = args[i].sum;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].sum < 0) continue;
+    if (args[i].sum != last && !store(n.args[i], args[i], {})) return false;
+    whole.expr.args[i] = args[i].expr;
+  }
+  if (!shape(whole)) return false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].sum >= 0 && args[i].sum_shape != whole.shape && !store(n.args[i], args[i], {}))
+      return false;
+    if (args[i].sum >= 0) {
+      out.sum = args[i].sum;
+      out.sum_shape = args[i].sum_shape;
+    }
+    out.dear |= args[i].dear;
+  }
+  out.dear |= !is_cheap(*find_op(n.name));
+  return true;
+}
+
+std::string Divider::fresh_name(const std::string& wanted) const {
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(params_.begin(), params_.end(),
+                       [&](const Param& p) { return p.name == name; }) ||
+           std::any_of(out_.where.begin(), out_.where.end(),
+                       [&](const Binding& b) { return b.name == name && name != wanted; });
+  };
+  if (!wanted.empty() && !taken(wanted)) return wanted;
+  for (size_t i = params_.size() - given_;; ++i)
+    if (std::string name = fmt::format("t{}", i); !taken(name)) return name;
+}
+
+// A sum alone is stored as it was added up, if nothing is made of it; all else in the type in which
+// elements are computed.
+Dtype Divider::type_of(int n, const Region& r) const {
+  const Dtype elements = accumulator(k_.result.dtype);
+  if (r.sum != n || find_op(nodes_[n].name)->after) return elements;
+  const ExprSyntax* operand = &r.expr.args[0];
+  while (operand->kind == Expr::Kind::kCall) operand = &operand->args[0];
+  for (const Param& p : params_)
+    if (p.name == operand->op) return accumulator(p.dtype);
+  return elements;
+}
+
+static ExprSyntax converted(const ExprSyntax& e) {
+  return {.kind = Expr::Kind::kCall, .at = e.at, .op = "convert", .args = {e}, .attributes = {}};
+}
+
+// The stage that makes it; what uses it reads a tensor.
+bool Divider::store(int n, Region& r, std::optional<Dtype> type) {
+  if (r.expr.kind == Expr::Kind::kNumber) return true;
+  if (r.expr.kind == Expr::Kind::kParam && !type) return true;
+  KernelSyntax stage;
+  stage.expr = r.expr;
+  if (r.expr.kind == Expr::Kind::kParam) stage.expr = converted(r.expr);
+  stage.result.dtype = type ? *type : type_of(n, r);
+  stage.result.dtype_at = r.expr.at;
+  Result<Elaborated> made = elaborate(stage, params_, {}, source_);
+  if (!made) {
+    error_ = made.error();
+    return false;
+  }
+  out_.stages.push_back({std::move(made->computation), std::move(made->arguments)});
+  const std::string& name = names_.emplace_back(fresh_name(nodes_[n].wanted));
+  Param tensor{.name = name, .dtype = stage.result.dtype, .shape = made->shape};
+  tensor.layout = Layout::row(static_cast<int>(made->shape.size()));
+  params_.push_back(tensor);
+  out_.between.push_back(std::move(tensor));
+  const Token at = r.expr.at;
+  r = {.expr = {.kind = Expr::Kind::kParam, .at = at, .op = name}, .shape = std::move(made->shape)};
+  done_[n] = r;
+  return true;
+}
+
+Result<Staged> Divider::run(std::span<const Size> given) {
+  if (!resolve_all()) return error_;
+  Scope scope;
+  for (const BindingSyntax& b : k_.where) {
+    int n = graph(b.expr, scope);
+    if (!b.dtype_at.text.empty()) {
+      const int stored = n;
+      n = static_cast<int>(nodes_.size());
+      nodes_.push_back(nodes_[stored]);
+      nodes_[n].type = b.dtype;
+    }
+    if (nodes_[n].wanted.empty()) nodes_[n].wanted = std::string(b.name.text);
+    scope.nodes[b.name.text] = n;
+  }
+  const int root = graph(k_.expr, scope);
+  find_uses(root);
+  for (const BindingSyntax& b : k_.where)
+    if (nodes_[scope.nodes[b.name.text]].parents.empty())
+      return source_.error(b.name, fmt::format("`{}` is not used", b.name.text));
+  Region r;
+  if (!region(root, r)) return error_;
+  KernelSyntax last;
+  last.result = k_.result;
+  last.expr = r.expr;
+  if (r.expr.kind == Expr::Kind::kParam && nodes_[root].type) last.expr = converted(r.expr);
+  Result<Elaborated> made = elaborate(last, params_, given, source_);
+  if (!made) return made.error();
+  out_.stages.push_back({std::move(made->computation), std::move(made->arguments)});
+  out_.shape = std::move(made->shape);
+  return std::move(out_);
+}
+
+}  // namespace
+
+Result<Staged> divide_into_stages(const KernelSyntax& kernel, const std::vector<Param>& params,
+                                  std::span<const Size> shape, const Source& source) {
+  return Divider(kernel, params, source).run(shape);
+}
+
+}  // namespace morello

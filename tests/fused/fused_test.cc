@@ -1,0 +1,39 @@
+// Kernels of several stages as headers: compiled, run between guard pages with and without threads,
+// and compared with their stages in exact arithmetic.
+#include <doctest/doctest.h>
+
+#include "codegen/harness.h"
+#include "search/fused_specs.h"
+#include "search/toy.h"
+
+namespace morello::test {
+namespace {
+
+std::unique_ptr<Kernel> kernel(std::string_view text, const std::string& name, int threads,
+                               const Machine& machine) {
+  auto k = std::make_unique<Kernel>(text, name, threads);
+  for (const char* isa : {"avx512", "avx2", "scalar"}) {
+    const Optimum o = found(optimize(*k->spec, machine, *find_isa(isa), {.threads = threads}));
+    k->code.variants.push_back({o.problem, o.impl, 0, o.patchwork, o.fusion});
+  }
+  return k;
+}
+
+TEST_CASE("kernels of several stages") {
+  const Machine machines[] = {toy_machine(1024, 4096, 16384), toy_machine(4096, 32768, 262144)};
+  for (const char* command : {MORELLO_TEST_CXX, MORELLO_TEST_CLANG}) {
+    if (*command == 0) continue;
+    std::vector<std::unique_ptr<Kernel>> kernels;
+    std::vector<std::vector<std::vector<double>>> inputs;
+    for (std::string_view text : kFusedSpecs) {
+      const size_t i = kernels.size();
+      kernels.push_back(kernel(text, fmt::format("k{}", i), 1 + i % 2, machines[i / 2 % 2]));
+      inputs.push_back(small_numbers(graph_of(*kernels.back()->spec)));
+    }
+    CHECK(compile_and_run(kernels, {.command = command, .flags = "-std=c++17 -O1"}, "fused",
+                          &inputs) == "");
+  }
+}
+
+}  // namespace
+}  // namespace morello::test

@@ -1,0 +1,49 @@
+// Kernels of several stages, for tests of what is made of them: exact in integers of a few bits.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "spec/graph.h"
+
+namespace morello {
+
+inline constexpr std::string_view kFusedSpecs[] = {
+    "(a: f32[20,30], b: f32[30,24], c: f32[24,18]): f32 = matmul(matmul(a, b), c)",
+    "(a: f32[21,13] col, b: f32[13,24] order(1/8, 0, 1%8), c: f32[24,7]): f32 col = "
+    "matmul(matmul(a, b), c)",
+    "(x: f32[9,40]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)",
+    "(x: f32[40,9]): f32 = x - reduce_sum(x, axis=0)",
+    "(x: f32[50]): f32 = x + reduce_sum(x, axis=0)",
+    "(x: f32[12,16], w: f32[16,48] packed, v: f32[16,48] packed): f32 = "
+    "relu(matmul(x, w)) * matmul(x, v)",
+    "(q: f32[24,8], k: f32[24,8], v: f32[24,8]): f32 = "
+    "matmul(relu(matmul(q, transpose(k))), v)",
+    "(q: f32[3,10,8], k: f32[3,12,8], v: f32[3,12,6]): f32 = "
+    "matmul(matmul(q, transpose(k)), v)",
+    "(x: f32[10,12]): f32 = matmul(x * 2, transpose(x + 1))",
+    "(x: f32[8,8]): f32 = matmul(h, transpose(h)) where h = matmul(x, x)",
+    "(x: bf16[5,33], w: bf16[33,20], u: bf16[20,11]): f32 = matmul(h, u) where "
+    "h: bf16 = relu(matmul(x, w) - 60)",
+    "(x: u8[6,20], w: i8[20,9], s: i32[6]): i32 = reduce_sum(t * t, axis=1) + s where "
+    "t = matmul(x, w)",
+    "(x: f32[7,1], y: f32[1,9]): f32 = reduce_sum(matmul(x, y), axis=0)",
+    "(x: f32[9,10]): f32 = transpose(matmul(x, transpose(x)))",
+    "(x: f32[17,40]): f32 = a + a * b where a = x + broadcast(reduce_sum(x, axis=1), axis=1), "
+    "b = reduce_sum(x * a, axis=0)",
+};
+
+// Small whole numbers for every parameter, the same every time.
+inline std::vector<std::vector<double>> small_numbers(const Graph& g) {
+  std::vector<std::vector<double>> out;
+  int value = 0;
+  for (int t = 0; t < g.params; ++t) {
+    i64 n = 1;
+    for (const Size& s : g.tensors[t].shape) n *= s.extent;
+    out.emplace_back();
+    for (i64 i = 0; i < n; ++i) out.back().push_back((value = (value * 5 + 3) % 11) % 4);
+  }
+  return out;
+}
+
+}  // namespace morello

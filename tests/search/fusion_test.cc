@@ -1,0 +1,78 @@
+// Kernels of several stages: what is found is legal and computes what the stages do one after the
+// other, whatever is tiled; and it is the cheapest.
+#include "impl/fusion.h"
+
+#include "search/fused_specs.h"
+#include "search/toy.h"
+
+namespace morello {
+namespace {
+
+TEST_CASE("a fusion is legal, and computes what its stages do") {
+  const Machine machines[] = {toy_machine(1024, 4096, 16384), toy_machine(4096, 32768, 262144)};
+  for (std::string_view text : kFusedSpecs)
+    for (const Machine& machine : machines)
+      for (int threads : {1, 2}) {
+        CAPTURE(text);
+        CAPTURE(threads);
+        const KernelSpec k = spec(text);
+        const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {.threads = threads}));
+        REQUIRE(o.fusion != nullptr);
+        REQUIRE(verify(*o.fusion) == "");
+        const Graph& g = *o.fusion->graph;
+        CHECK(interpret(*o.fusion, small_numbers(g)) == evaluate(g, small_numbers(g)));
+      }
+}
+
+TEST_CASE("bounds change no answer, and neither do threads of the search") {
+  const Machine machine = toy_machine(1024, 8192, 0);
+  for (std::string_view text : kFusedSpecs) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const Optimum all = found(optimize(k, machine, *find_isa("avx2"), {}));
+    SearchOptions without;
+    without.pruning.bounds = false;
+    const Optimum unpruned = found(optimize(k, machine, *find_isa("avx2"), without));
+    CHECK(all.cost == unpruned.cost);
+    CHECK(print(*all.fusion) == print(*unpruned.fusion));
+    const Optimum parallel = found(optimize(k, machine, *find_isa("avx2"), {.jobs = 2}));
+    CHECK(print(*all.fusion) == print(*parallel.fusion));
+  }
+}
+
+// The tree without the programs for parts of stages.
+std::string shape(std::string_view text, const Machine& machine, int threads = 1) {
+  const Optimum o = found(optimize(spec(text), machine, *find_isa("avx2"), {.threads = threads}));
+  const std::string all = print(*o.fusion);
+  std::string out;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = all.find('\n', at);
+    const std::string line = all.substr(at, end - at);
+    const size_t words = line.find_first_not_of(' ');
+    for (const char* kept : {"loop ", "parallel ", "with ", "rest "})
+      if (line.compare(words, std::string(kept).size(), kept) == 0 && out.find(":") == out.npos)
+        out += line + "\n";
+    const size_t colon = line.find(": ");
+    if (colon != line.npos && line.find("cycles,") != line.npos)
+      out += line.substr(0, colon) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+TEST_CASE("tiles keep what lies between stages in a cache") {
+  const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  const std::string rows =
+      shape("(x: f32[512,600]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)", machine);
+  CHECK_MESSAGE(rows.starts_with("loop i by "), rows);
+  // All of it fits: a loop around the stages would only cost.
+  const std::string small =
+      shape("(a: f32[6,8], b: f32[8,16], c: f32[16,16]): f32 = matmul(matmul(a, b), c)", machine);
+  CHECK_MESSAGE(small.starts_with("with t0 f32[6,16]\n"), small);
+  const std::string divided =
+      shape("(x: f32[512,600]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)", machine, 2);
+  CHECK_MESSAGE(divided.starts_with("parallel i by 128\n  loop i by "), divided);
+}
+
+}  // namespace
+}  // namespace morello

@@ -59,8 +59,9 @@ static bool contiguous(const Operand& o, int axis) {
   const std::vector<Digit>& digits = o.layout.digits;
   for (size_t i = 0; i + 1 < digits.size(); ++i)
     if (digits[i] == Digit{axis, 1, 0} && digits[i + 1] == Digit{axis + 1, 1, 0})
-      return o.strides.empty() || (!o.strides[i].run_time && o.strides[i].elements ==
-                                   o.strides[i + 1].elements * o.shape[axis + 1]);
+      return o.strides.empty() ||
+             (!o.strides[i].run_time &&
+              o.strides[i].elements == o.strides[i + 1].elements * o.shape[axis + 1]);
   return false;
 }
 

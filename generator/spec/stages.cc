@@ -8,7 +8,8 @@
 //
 //   - a sum that stands below another sum, an axis operator or a larger shape, and all but the last
 //     of several sums of one shape: what is elementwise above it stays with it as far as possible;
-//   - operands of a sum that are more than a tensor or a tensor transposed, but for what a reduction
+//   - operands of a sum that are more than a tensor or a tensor transposed, but for what a
+//   reduction
 //     makes of elements as it reads them;
 //   - what several stages use, unless it is a few cheap functions of tensors: those are computed
 //     again;
@@ -233,13 +234,14 @@ bool Divider::region(int n, Region& out) {
   return true;
 }
 
-// A reduction takes arithmetic on elements, if elaborate() does; what else an operand of a sum is, is
-// stored.
+// A reduction takes arithmetic on elements, if elaborate() does; what else an operand of a sum is,
+// is stored.
 bool Divider::sum(const Node& n, std::vector<Region>& args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const ExprSyntax& e = args[i].expr;
     if (args[i].shape.empty()) {
-      error_ = source_.error(e.at, fmt::format("an operand of {} is a tensor; got a number", n.name));
+      error_ =
+          source_.error(e.at, fmt::format("an operand of {} is a tensor; got a number", n.name));
       return false;
     }
     const bool swaps = e.kind == Expr::Kind::kCall && find_op(e.op)->swaps_axes &&

@@ -213,11 +213,12 @@ int in_place(const KernelSpec& s, const Expression& e) {
     const std::vector<Digit>& digits = p.layout.digits;
     if (digits.size() != p.shape.size()) continue;  // blocks have padding
     // Read again for every part of a sum, when other parts are in the result already.
-    const auto summed =
-        s.arguments().begin() + s.computation().inputs() + operands_of(s.computation().body, Fn::kExtra);
+    const auto summed = s.arguments().begin() + s.computation().inputs() +
+                        operands_of(s.computation().body, Fn::kExtra);
     if (e.op != "none" && std::find(s.arguments().begin(), summed, param) != summed) continue;
     if (std::count(s.arguments().begin(), s.arguments().end(), param) != 1) continue;
-    const auto at = std::find(s.arguments().begin(), s.arguments().end(), param) - s.arguments().begin();
+    const auto at =
+        std::find(s.arguments().begin(), s.arguments().end(), param) - s.arguments().begin();
     const int argument = static_cast<int>(at), inputs = s.computation().inputs();
     // Not the element of another index, as under transpose.
     if (s.computation().tensor(argument < inputs ? argument : argument + 1).axes !=
@@ -249,7 +250,7 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
       "  {{\"{}\", Op::{}, {}, {}, {{{}, {}}}, {{{}, {}}}, {}, {{{}}}, {}, "
       "{},\n   {{{}}}, {},\n   {{{}}}, "
       "{}::workspace_bytes, {}, {}::{}_selected, {}, {{{}}}}},\n",
-      label, e.op, e.axis, reduced_terms(s.computation, arguments), e.args[0], e.args[1],
+      label, e.op, e.axis, reduced_terms(s.computation(), arguments), e.args[0], e.args[1],
       e.transposed[0], e.transposed[1], e.count, e.nodes, s.params.size(), in_place(s, e), params,
       result, packed, info, k.threads > 1, kSpace, k.name, k.variants.size() + 1, variants);
 }

@@ -68,6 +68,22 @@ template <class T>
 T neg_of(T a) {
   return wrap(-a);
 }
+template <class T>
+T lt_of(T a, T b) {
+  return a < b ? 1 : 0;
+}
+template <class T>
+T le_of(T a, T b) {
+  return a <= b ? 1 : 0;
+}
+template <class T>
+T eq_of(T a, T b) {
+  return a == b ? 1 : 0;
+}
+template <class T>
+T select_of(T condition, T a, T b) {
+  return condition != 0 ? a : b;
+}
 inline double div_of(double a, double b) { return a / b; }
 inline double exp_of(double a) { return std::exp(a); }
 inline double tanh_of(double a) { return std::tanh(a); }

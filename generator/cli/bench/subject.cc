@@ -29,9 +29,10 @@ std::string term_text(const Expression& e, int at) {
   if (t.fn == Fn::kValue) return "sum";
   if (t.fn == Fn::kConstant) return fmt::format("T({})", t.constant);
   const FnDef& f = *fn_def(t.fn);
-  const std::string first = term_text(e, t.a);
-  return f.arity == 1 ? fmt::format("fn::{}_of({})", f.name, first)
-                      : fmt::format("fn::{}_of({}, {})", f.name, first, term_text(e, t.b));
+  std::string operands;
+  for (const int operand : {t.a, t.b, t.c})
+    if (operand >= 0) operands += (operands.empty() ? "" : ", ") + term_text(e, operand);
+  return fmt::format("fn::{}_of({})", f.name, operands);
 }
 std::string expression_text(const Expression& e) {
   return e.empty() ? "sum" : term_text(e, static_cast<int>(e.size()) - 1);

@@ -49,7 +49,8 @@ Numbers search(const SearchRun& run, std::string& nest) {
   n.cycles = best->cost.as_cycles();
   n.stats = best->stats;
   if (run.count) n.log10_programs = log10_programs(Space(best->problem));
-  nest = best->problem.family.str(run.spec->computation()) + "\n" + print(best->problem, *best->impl);
+  nest =
+      best->problem.family.str(run.spec->computation()) + "\n" + print(best->problem, *best->impl);
   return n;
 }
 

@@ -28,8 +28,9 @@ void solve(const char* form, const Machine& machine, const Isa& isa, Tables* sha
       KeptTables own;
       options.tables = shared != nullptr ? shared : &own;
       Optimum best;
-      total.seconds += process_seconds(
-          [&] { best = std::get<Optimum>(optimize(kernel->computation(), machine, isa, options)); });
+      total.seconds += process_seconds([&] {
+        best = std::get<Optimum>(optimize(kernel->computation(), machine, isa, options));
+      });
       total.solved += best.stats.specs;
       total.answers += print(best.problem, *best.impl);
       total.size += own.size();

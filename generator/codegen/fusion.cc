@@ -28,6 +28,10 @@ class FusionWriter {
  private:
   i64 arena_bytes(const FusedPtr& n, const GraphExtents& extents) const;
   i64 task_bytes(const Tile& t, const GraphExtents& extents) const;
+  i64 stored_bytes(int tensor, const GraphExtents& extents) const {
+    return round_up_to_line(count_elements(stored_shape(g_, tensor, extents)) *
+                            bytes(g_.tensors[tensor].dtype));
+  }
   i64 tasks(const Tile& t, const GraphExtents& extents) const {
     return (extents[t.dim] + t.tile - 1) / t.tile;
   }
@@ -65,7 +69,11 @@ class FusionWriter {
 i64 FusionWriter::task_bytes(const Tile& t, const GraphExtents& extents) const {
   GraphExtents inner = extents;
   inner[t.dim] = t.tile;
-  return round_up_to_line(arena_bytes(t.body, inner));
+  const i64 body = arena_bytes(t.body, inner);
+  if (!t.rest) return round_up_to_line(body);
+  // A program of its own, which may store more than the body: stages less divided.
+  inner[t.dim] = extents[t.dim] % t.tile;
+  return round_up_to_line(std::max(body, arena_bytes(t.rest, inner)));
 }
 
 // Of the function that this is in. Tasks have an array of their own, or a part of the workspace.
@@ -79,9 +87,7 @@ i64 FusionWriter::arena_bytes(const FusedPtr& n, const GraphExtents& extents) co
   const Sequence& s = std::get<Sequence>(n->node);
   i64 own = 0, most = 0;
   for (const int t : s.stored) {
-    i64 elements = 1;
-    for (const i64 extent : stored_shape(g_, t, extents)) elements *= extent;
-    own += round_up_to_line(elements * bytes(g_.tensors[t].dtype));
+    own += stored_bytes(t, extents);
   }
   for (const FusedPtr& part : s.parts) most = std::max(most, arena_bytes(part, extents));
   return own + most;
@@ -153,13 +159,10 @@ void FusionWriter::node(Writer& w, const FusedPtr& n, const Sequence& s, const H
   i64 used = 0;
   for (const int t : s.stored) {
     const std::string name = names_.fresh(g_.tensors[t].name);
-    const std::vector<i64> shape = stored_shape(g_, t, here.extents);
     w.line("{0} {1} = static_cast<{0}>(static_cast<void*>({2}));",
            mutable_pointer(g_.tensors[t].dtype), name, moved(here.arena, used));
-    i64 elements = 1;
-    for (const i64 extent : shape) elements *= extent;
-    used += round_up_to_line(elements * bytes(g_.tensors[t].dtype));
-    inside.buffers[t] = shape;
+    used += stored_bytes(t, here.extents);
+    inside.buffers[t] = stored_shape(g_, t, here.extents);
     for (const auto& [operand, program] : operands_in(n))
       if (g_.tensor_of(operand.first, operand.second) == t) inside.at[operand] = name;
   }

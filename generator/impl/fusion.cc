@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "impl/parts.h"
 #include "spec/build.h"
 
 namespace morello {
@@ -46,12 +47,6 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
     if (!o.shape.empty() && o.shape != shape) o.strides = strides_in(o, shape);
   }
   return part;
-}
-
-i64 elements(const std::vector<i64>& shape) {
-  i64 n = 1;
-  for (const i64 extent : shape) n *= extent;
-  return n;
 }
 
 }  // namespace
@@ -156,29 +151,12 @@ class Printer {
   const Graph& g_;
 };
 
-// Row-major positions of a part of an operand, in the part and in the whole tensor.
-void each_element(const Operand& all, const Operand& part, const std::vector<i64>& at, auto visit) {
-  std::vector<i64> index(part.shape.size(), 0), begin;
-  for (const AxisMap& axis : part.axes) {
-    begin.push_back(0);
-    for (const AxisTerm& t : axis) begin.back() += t.coefficient * at[t.dim];
-  }
-  for (i64 i = 0;; ++i) {
-    i64 there = 0;
-    for (size_t a = 0; a < index.size(); ++a) there = there * all.shape[a] + begin[a] + index[a];
-    visit(static_cast<size_t>(i), static_cast<size_t>(there));
-    size_t a = index.size();
-    while (a > 0 && ++index[a - 1] == part.shape[a - 1]) index[--a] = 0;
-    if (a == 0) return;
-  }
-}
-
 class Interpreter {
  public:
   Interpreter(const Fusion& f, const std::vector<std::vector<double>>& params)
       : f_(f), g_(*f.graph), values_(params) {
     for (size_t t = params.size(); t < g_.tensors.size(); ++t)
-      values_.emplace_back(elements(morello::extents(g_.tensors[t].shape)), kNan);
+      values_.emplace_back(count_elements(morello::extents(g_.tensors[t].shape)), kNan);
   }
 
   std::vector<double> run() {
@@ -218,10 +196,8 @@ class Interpreter {
     std::vector<std::vector<double>> inputs;
     for (int t = 0; t < all.tensors(); ++t) {
       if (t == all.inputs()) continue;
-      const std::vector<double>& from = values_[g_.tensor_of(p.stage, t)];
-      std::vector<double>& in = inputs.emplace_back(elements(part.tensor(t).shape));
-      each_element(all.tensor(t), part.tensor(t), begin,
-                   [&](size_t i, size_t there) { in[i] = from.at(there); });
+      inputs.push_back(
+          values_of_part(all.tensor(t), part.tensor(t), begin, values_[g_.tensor_of(p.stage, t)]));
     }
     const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
     std::vector<double>& to = values_[g_.made_by(p.stage)];

@@ -242,9 +242,7 @@ std::vector<double> Interpreter::program(const Impl& impl,
   }
   node(root, impl, views);
 
-  i64 elements = 1;
-  for (i64 n : c_.output().shape) elements *= n;
-  std::vector<double> result(elements, 0.0);
+  std::vector<double> result(count_elements(c_.output().shape), 0.0);
   for_each(root.extent, touched(out), {}, [&](const Extents& x) {
     result.at(dense(out, x)) = stored(views[out].read(x), c_.output().dtype);
   });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "impl/parts.h"
+
 namespace morello {
 
 size_t Patchwork::number(const std::vector<int>& which, bool adds) const {
@@ -75,30 +77,6 @@ class Walk {
   const Computation& c_;
 };
 
-// Row-major positions of a part of an operand, in the part and in the whole.
-void each_element(const Operand& whole, const Operand& part, const std::vector<i64>& at,
-                  auto visit) {
-  std::vector<i64> index(part.shape.size(), 0), begin;
-  for (const AxisMap& axis : part.axes) {
-    begin.push_back(0);
-    for (const AxisTerm& t : axis) begin.back() += t.coefficient * at[t.dim];
-  }
-  for (i64 i = 0;; ++i) {
-    i64 there = 0;
-    for (size_t a = 0; a < index.size(); ++a) there = there * whole.shape[a] + begin[a] + index[a];
-    visit(static_cast<size_t>(i), static_cast<size_t>(there));
-    size_t a = index.size();
-    while (a > 0 && ++index[a - 1] == part.shape[a - 1]) index[--a] = 0;
-    if (a == 0) return;
-  }
-}
-
-i64 elements(const Operand& o) {
-  i64 n = 1;
-  for (i64 extent : o.shape) n *= extent;
-  return n;
-}
-
 }  // namespace
 
 std::string print(const Patchwork& work, const Computation& c) {
@@ -117,17 +95,14 @@ std::string print(const Patchwork& work, const Computation& c) {
 
 std::vector<double> interpret(const Patchwork& work, const Computation& c,
                               const std::vector<std::vector<double>>& inputs) {
-  std::vector<double> out(static_cast<size_t>(elements(c.output())), 0.0);
+  std::vector<double> out(static_cast<size_t>(count_elements(c.output().shape)), 0.0);
   Walk(work, c).run([&](const std::vector<int>& which, bool adds, const std::vector<i64>& at) {
     const Piece& piece = work.programs[work.number(which, adds)];
     const Computation& part = *piece.computation;
     std::vector<std::vector<double>> given;
     for (int t = 0; t < c.tensors(); ++t) {
       if (t == c.inputs()) continue;
-      const std::vector<double>& all = inputs[given.size()];
-      given.emplace_back(static_cast<size_t>(elements(part.tensor(t))));
-      each_element(c.tensor(t), part.tensor(t), at,
-                   [&](size_t i, size_t there) { given.back()[i] = all.at(there); });
+      given.push_back(values_of_part(c.tensor(t), part.tensor(t), at, inputs[given.size()]));
     }
     const std::vector<double> result = interpret(piece.problem, *piece.impl, given);
     each_element(c.output(), part.output(), at, [&](size_t i, size_t there) {

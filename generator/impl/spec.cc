@@ -17,11 +17,8 @@ static Extents full_extents(const Computation& c) {
 // full rate, and 24 to 32 MB of an L3 of 32 MiB.
 Level home_level(const Computation& c, const Machine& machine, int threads) {
   i64 total = 0;
-  for (int t = 0; t < c.tensors(); ++t) {
-    i64 elements = 1;
-    for (i64 n : c.tensor(t).shape) elements *= n;
-    total += elements * bytes(c.tensor(t).dtype);
-  }
+  for (int t = 0; t < c.tensors(); ++t)
+    total += count_elements(c.tensor(t).shape) * bytes(c.tensor(t).dtype);
   for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l)
     if (total <= machine.levels[l].bytes / 8 * 7) return l;
   return kMemory;

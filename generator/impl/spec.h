@@ -25,8 +25,8 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-// What a Problem is a part of: a kernel whose sizes are known at run time only (impl/patchwork.h), or
-// one of several stages (impl/fusion.h).
+// What a Problem is a part of: a kernel whose sizes are known at run time only (impl/patchwork.h),
+// or one of several stages (impl/fusion.h).
 struct Part {
   // Where operands lie when it begins, and behind them extras; kRegisters: where all of them fit.
   std::array<Level, kMaxOperands + 1> home = {};

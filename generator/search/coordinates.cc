@@ -73,8 +73,8 @@ std::string operand_text(const Problem& p, int o) {
 std::string extra_text(const Problem& p, int t) {
   const Computation& c = *p.computation;
   const AddressMap map = p.root_address(t);
-  std::string out = fmt::format("extra {} from {}", name(c.tensor(t).dtype),
-                                level_name(p.home(kMaxOperands)));
+  std::string out =
+      fmt::format("extra {} from {}", name(c.tensor(t).dtype), level_name(p.home(kMaxOperands)));
   for (size_t d = 0; d < c.dims.size(); ++d)
     if (map.touches(static_cast<int>(d)))
       out += fmt::format(" {}{}", d, map.unit_stride(static_cast<int>(d)) == 1 ? "*1" : "");

@@ -323,8 +323,9 @@ Cost Space::lower_bound() const {
   if (family().streams > 1)
     traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
   const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
-  const bool hides = std::any_of(root.place.begin(), root.place.begin() + operands(), hidden_from) &&
-                     machine().prefetch_bytes > 0;
+  const bool hides =
+      std::any_of(root.place.begin(), root.place.begin() + operands(), hidden_from) &&
+      machine().prefetch_bytes > 0;
   const Cost hidden = hides ? traffic : Cost();
   const Cost compute = least_compute();
   const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);

@@ -13,8 +13,8 @@
 #include <map>
 #include <optional>
 
-#include "search/tables_in_memory.h"
 #include "search/optimize.h"
+#include "search/tables_in_memory.h"
 #include "spec/sizes.h"
 
 namespace morello {

@@ -152,12 +152,6 @@ std::vector<i64> dim_strides(const Computation& c, const Operand& o) {
   return strides;
 }
 
-i64 elements(const Operand& o) {
-  i64 n = 1;
-  for (const i64 extent : o.shape) n *= extent;
-  return n;
-}
-
 // Calls visit(where each tensor's element lies) for every point, the last dim fastest.
 void each_point(const Computation& c, auto visit) {
   const auto tensors = static_cast<size_t>(c.tensors());
@@ -186,15 +180,15 @@ std::vector<double> evaluate(const Computation& c, const std::vector<std::vector
   MORELLO_CHECK(inputs.size() == out + extras);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Operand& o = i < out ? c.operands[i] : c.extras[i - out];
-    MORELLO_CHECK(static_cast<i64>(inputs[i].size()) == elements(o),
-                  "input {} has {} values, not {}", i, inputs[i].size(), elements(o));
+    MORELLO_CHECK(static_cast<i64>(inputs[i].size()) == count_elements(o.shape),
+                  "input {} has {} values, not {}", i, inputs[i].size(), count_elements(o.shape));
   }
   std::vector<double> in(out), extra(extras);
   const auto read = [&](const std::vector<i64>& at) {
     for (size_t i = 0; i < out; ++i) in[i] = inputs[i][at[i]];
     for (size_t i = 0; i < extras; ++i) extra[i] = inputs[out + i][at[out + 1 + i]];
   };
-  std::vector<double> result(elements(c.output()));
+  std::vector<double> result(count_elements(c.output().shape));
   if (c.reduces()) std::fill(result.begin(), result.end(), neutral(c.combine, c.compute));
   each_point(c, [&](const std::vector<i64>& at) {
     read(at);

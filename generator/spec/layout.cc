@@ -30,6 +30,12 @@ i64 Layout::extent(const Digit& d, std::span<const i64> shape) const {
   return d.mod != 0 ? d.mod : (shape[d.axis] + d.div - 1) / d.div;
 }
 
+i64 count_elements(std::span<const i64> shape) {
+  i64 n = 1;
+  for (const i64 extent : shape) n *= extent;
+  return n;
+}
+
 i64 Layout::elements(std::span<const i64> shape) const {
   i64 product = 1;
   for (const Digit& d : digits) product = saturating_product(product, extent(d, shape));

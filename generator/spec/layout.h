@@ -45,6 +45,8 @@ struct Layout {
   std::string str(int rank) const;  // "row", "col" or "order(...)"
 };
 
+i64 count_elements(std::span<const i64> shape);
+
 // Why `layout` is no layout of a tensor of this rank (each axis covered exactly once, by divs and
 // mods that chain: the mod of a digit times its div is the div of the next more significant one);
 // empty when it is one.

@@ -66,7 +66,8 @@ struct Sample {
       for (i64 k : {i64{4}, last_k})
         for (const bool adds : {false, true}) {
           Piece p;
-          p.computation = std::make_shared<Computation>(with_extents(spec->computation(), {m, 3, k}));
+          p.computation =
+              std::make_shared<Computation>(with_extents(spec->computation(), {m, 3, k}));
           p.problem.computation = p.computation.get();
           p.problem.part.adds = adds;
           for (const Family& f : families(*p.computation, *isa_table().back()))

@@ -160,8 +160,8 @@ TEST_CASE("what threads divide") {
   for (const RegionRow& row : kRegions) {
     CAPTURE(row.kernel);
     const KernelSpec k = spec(row.kernel);
-    const Optimum o = found(
-        optimize(k.computation(), *machine, *find_isa("avx2"), {.threads = row.threads, .jobs = 2}));
+    const Optimum o = found(optimize(k.computation(), *machine, *find_isa("avx2"),
+                                     {.threads = row.threads, .jobs = 2}));
     std::string dims;
     for (const Impl* at = o.impl.get(); at;) {
       if (const Loop* loop = std::get_if<Loop>(&at->node); loop && loop->parallel) {

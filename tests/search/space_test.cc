@@ -101,7 +101,8 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
     CAPTURE(row.text);
     CAPTURE(row.dim);
     const KernelSpec k = spec(row.text);
-    const Space space({&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
+    const Space space(
+        {&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
     Spec s = space.problem().root();
     s.extent[row.dim] = row.extent;
     const Cost step = Steps(space, s).at(row.dim, row.tile);
@@ -128,7 +129,8 @@ TEST_CASE("a view overlaps with its first use where prefetchers can follow it") 
     CAPTURE(row.text);
     CAPTURE(row.operand);
     const KernelSpec k = spec(row.text);
-    const Space space({&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
+    const Space space(
+        {&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
     Spec s = space.problem().root();
     s.place[row.operand].level = kMemory;
     s.accumulate = row.accumulate;

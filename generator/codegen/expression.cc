@@ -24,6 +24,13 @@ std::string splat(const Isa& isa, Dtype type, int lanes, double x) {
   return lanes == 1 ? number : expand(isa.splat(type), {{"x", number}});
 }
 
+// Compilers warn of an integer beside itself.
+static bool compares_with_itself(const Term& t, int lanes) {
+  const bool compares = t.fn == Fn::kMax || t.fn == Fn::kMin || t.fn == Fn::kLess ||
+                        t.fn == Fn::kLessEqual || t.fn == Fn::kEqual;
+  return compares && t.a == t.b && lanes == 1 && !is_float(t.type);
+}
+
 std::vector<std::string> write_terms(Writer& w, Names& names, Functions& functions, const Isa& isa,
                                      int lanes, const Expression& e,
                                      const TermRegisters& registers) {
@@ -45,10 +52,15 @@ std::vector<std::string> write_terms(Writer& w, Names& names, Functions& functio
       MORELLO_CHECK(f, "{} has no {} of {} lanes", isa.name, fn_def(t.fn)->name, lanes);
       for (std::string_view helper : f->helpers) functions.need(helper);
       reg[i] = names.fresh("v");
+      std::string b = t.b < 0 ? "" : reg[t.b];
+      if (compares_with_itself(t, lanes)) {
+        b = names.fresh("s");
+        w.line("const {} {} = {};", type_of(isa, t.type, lanes), b, reg[t.a]);
+      }
       w.line("{} {};", type_of(isa, t.type, lanes), reg[i]);
       w.code(expand(f->code, {{"c", reg[i]},
                               {"a", reg[t.a]},
-                              {"b", t.b < 0 ? "" : reg[t.b]},
+                              {"b", b},
                               {"d", t.c < 0 ? "" : reg[t.c]},
                               {"t", names.fresh("t")}}));
     }

@@ -67,8 +67,8 @@ i64 advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i
   const int own = g.dims[dim].in_stage[stage];
   if (own < 0 || !touches(g.stages[stage].computation.tensor(o), own)) return 0;
   // Of what is packed ahead of time a part is found in whole panels; its dims are not collapsed
-  // (search/optimize_fusion.cc).
-  if (o < problem.computation->inputs() && problem.root().place[o].packed)
+  // (search/optimize_fusion.cc). Panels may be of another type than the kernel multiplies.
+  if (problem.computation->tensor(o).packed && !problem.family.packed[o].digits.empty())
     return problem.root_address(o).advance(own, step).fixed();
   const Computation part = part_in_all_dims(g, stage, whole(g), buffers);
   return given_address(part, o).advance(own, step).fixed();

@@ -25,6 +25,9 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "(x: f32[8,8]): f32 = matmul(h, transpose(h)) where h = matmul(x, x)",
     "(x: bf16[5,33], w: bf16[33,20], u: bf16[20,11]): f32 = matmul(h, u) where "
     "h: bf16 = relu(matmul(x, w) - 60)",
+    "(x: bf16[12,16,3], w: bf16[12,19,3] packed): f32 = t + broadcast(reduce_sum(t, axis=2), "
+    "axis=2) "
+    "where t = matmul(x, transpose(w))",
     "(x: u8[6,20], w: i8[20,9], s: i32[6]): i32 = reduce_sum(t * t, axis=1) + s where "
     "t = matmul(x, w)",
     "(x: f32[7,1], y: f32[1,9]): f32 = reduce_sum(matmul(x, y), axis=0)",

@@ -18,6 +18,7 @@
 #include "spec/stages.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <set>
@@ -38,6 +39,7 @@ struct Node {
   std::vector<AttributeSyntax> attributes = {};
   std::string wanted = {};                   // the name its tensor should have
   std::optional<Dtype> type = {};            // given by the user
+  bool integers = false;                     // all that it is made of, and it itself
   std::set<int> parents = {}, regions = {};  // that use it; -1 is the result's
 };
 
@@ -69,6 +71,8 @@ class Divider {
  private:
   bool resolve_all();
   int add(Node n, const std::string& key);
+  int stored_as(int n, Dtype type, const std::string& key);
+  bool of_integers(const Node& n) const;
   int graph(const ExprSyntax& s, const Scope& scope);
   int call(const ExprSyntax& s, const Scope& scope);
   int defined(const ExprSyntax& s, const Scope& scope, std::vector<int> args, const OpDef& op);
@@ -120,8 +124,45 @@ bool Divider::resolve_all() {
 // Equal nodes are one, but for those that the user wants to be stored.
 int Divider::add(Node n, const std::string& key) {
   const auto [at, is_new] = known_.try_emplace(key, static_cast<int>(nodes_.size()));
-  if (is_new) nodes_.push_back(std::move(n));
+  if (is_new) {
+    n.integers = of_integers(n);
+    nodes_.push_back(std::move(n));
+  }
   return at->second;
+}
+
+// Whether all terms that an elementwise operator is made of pass.
+static bool all_terms(const OpDef& op, auto passes) {
+  Expression e;
+  std::vector<int> args;
+  for (int i = 0; i < op.arity; ++i)
+    args.push_back(add_term(e, {.fn = Fn::kInput, .type = Dtype::f32, .a = i}));
+  Terms terms(e, Dtype::f32);
+  op.term(terms, args);
+  return std::all_of(e.begin(), e.end(), passes);
+}
+
+bool Divider::of_integers(const Node& n) const {
+  if (n.type) return !is_float(*n.type);
+  if (n.kind == Expr::Kind::kNumber) return n.number == std::floor(n.number);
+  if (n.kind == Expr::Kind::kParam)
+    return std::any_of(params_.begin(), params_.end(),
+                       [&](const Param& p) { return p.name == n.name && !is_float(p.dtype); });
+  const OpDef& op = *find_op(n.name);
+  const auto has_integers = [](const Term& t) {
+    const FnDef* f = fn_def(t.fn);
+    return !f || f->integer;
+  };
+  if (op.after || (op.term && !all_terms(op, has_integers))) return false;
+  return std::all_of(n.args.begin(), n.args.end(), [&](int a) { return nodes_[a].integers; });
+}
+
+// A node of its own: what has a type already is rounded twice.
+int Divider::stored_as(int n, Dtype type, const std::string& key) {
+  Node node = nodes_[n];
+  if (node.type) node = {.at = node.at, .kind = Expr::Kind::kCall, .name = "convert", .args = {n}};
+  node.type = type;
+  return add(std::move(node), key);
 }
 
 int Divider::graph(const ExprSyntax& s, const Scope& scope) {
@@ -158,6 +199,11 @@ int Divider::defined(const ExprSyntax& s, const Scope& scope, std::vector<int> a
   for (AttributeSyntax& a : attributes)
     for (size_t i = 0; scope.attributes && i < scope.attributes->size(); ++i)
       if ((*scope.attributes)[i].at.text == a.same_as) a.value = (*scope.attributes)[i].value;
+  // Elements are computed in floats: what a definition sums of integers would be one of i32.
+  for (int& arg : args)
+    if (nodes_[arg].kind != Expr::Kind::kNumber && nodes_[arg].integers &&
+        is_float(k_.result.dtype))
+      arg = stored_as(arg, Dtype::f32, fmt::format("f32 {}", arg));
   Scope inner{.nodes = {}, .attributes = &attributes, .at = scope.at.value_or(s.at)};
   for (size_t i = 0; i < args.size(); ++i) inner.nodes[kOperands[i]] = args[i];
   for (const BindingSyntax& b : text.where) inner.nodes[b.name.text] = graph(b.expr, inner);
@@ -190,15 +236,9 @@ bool Divider::shape(Region& r) {
 
 // Not as much as reading it from a cache again.
 static bool is_cheap(const OpDef& op) {
-  Expression e;
-  std::vector<int> args;
-  for (int i = 0; i < op.arity; ++i)
-    args.push_back(add_term(e, {.fn = Fn::kInput, .type = Dtype::f32, .a = i}));
-  Terms terms(e, Dtype::f32);
-  op.term(terms, args);
-  return std::none_of(e.begin(), e.end(), [](const Term& t) {
-    return t.fn == Fn::kExp || t.fn == Fn::kTanh || t.fn == Fn::kErf || t.fn == Fn::kDiv ||
-           t.fn == Fn::kSqrt;
+  return all_terms(op, [](const Term& t) {
+    return t.fn != Fn::kExp && t.fn != Fn::kTanh && t.fn != Fn::kErf && t.fn != Fn::kDiv &&
+           t.fn != Fn::kSqrt;
   });
 }
 
@@ -300,10 +340,16 @@ std::string Divider::fresh_name(const std::string& wanted) const {
     if (std::string name = fmt::format("t{}", i); !taken(name)) return name;
 }
 
-// A sum alone is stored as it was added up, if nothing is made of it; all else in the type in which
-// elements are computed.
+// A sum alone is stored as it was added up, if nothing is made of it; what a sum of integers adds
+// up as such; all else in the type in which elements are computed.
 Dtype Divider::type_of(int n, const Region& r) const {
   const Dtype elements = accumulator(k_.result.dtype);
+  const auto adds_integers = [&](int use) {
+    return use >= 0 && std::all_of(nodes_[use].args.begin(), nodes_[use].args.end(),
+                                   [&](int arg) { return nodes_[arg].integers; });
+  };
+  const std::set<int>& uses = nodes_[n].regions;
+  if (nodes_[n].integers && std::any_of(uses.begin(), uses.end(), adds_integers)) return Dtype::i32;
   if (r.sum != n || find_op(nodes_[n].name)->after) return elements;
   const ExprSyntax* operand = &r.expr.args[0];
   while (operand->kind == Expr::Kind::kCall) operand = &operand->args[0];
@@ -347,12 +393,7 @@ Result<Staged> Divider::run(std::span<const Size> given) {
   Scope scope;
   for (const BindingSyntax& b : k_.where) {
     int n = graph(b.expr, scope);
-    if (!b.dtype_at.text.empty()) {
-      const int stored = n;
-      n = static_cast<int>(nodes_.size());
-      nodes_.push_back(nodes_[stored]);
-      nodes_[n].type = b.dtype;
-    }
+    if (!b.dtype_at.text.empty()) n = stored_as(n, b.dtype, fmt::format("where {}", b.name.text));
     if (nodes_[n].wanted.empty()) nodes_[n].wanted = std::string(b.name.text);
     scope.nodes[b.name.text] = n;
   }

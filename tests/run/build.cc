@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "codegen/arguments.h"
+#include "spec/op.h"
 #include "spec/sizes.h"
 
 namespace morello::run {
@@ -82,10 +83,9 @@ std::string tensor_text(const Param& p, Arguments& arguments, Random& random) {
   }
   for (const Digit& d : layout.digits)
     digits.push_back(fmt::format("{{{}, {}, {}}}", d.axis, d.div, d.mod));
-  const bool one = p.shape.size() == 1 && p.shape[0] == Size(1);
-  return fmt::format("{{Type::{}, {}, {}, {}, {{{}}}, {}, {{{}}}, {{{}}}}}", name(p.dtype),
-                     p.packed, one, rank, fmt::join(shape, ", "), digits.size(),
-                     fmt::join(digits, ", "), fmt::join(strides, ", "));
+  return fmt::format("{{Type::{}, {}, {}, {{{}}}, {}, {{{}}}, {{{}}}}}", name(p.dtype), p.packed,
+                     rank, fmt::join(shape, ", "), digits.size(), fmt::join(digits, ", "),
+                     fmt::join(strides, ", "));
 }
 
 // Sizes to run a kernel with: one granule, an odd number of them, the bound or what is typical,
@@ -150,83 +150,62 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                      args, packs);
 }
 
-// The words of a spec's expression for a run::Subject.
-struct Expression {
-  std::string op = "none";  // what sums, and of what
-  i64 axis = 0;
-  int args[2] = {0, 0};
-  bool transposed[2] = {false, false};
-  int count = 0;
-  std::string nodes;
+// The words of a spec's expressions for a run::Subject.
+struct Words {
+  explicit Words(const KernelSpec& spec) : s(spec) {
+    add(s.expr);
+    for (const Binding& b : s.where) {
+      names += fmt::format("{{{}, {}, Type::{}}}, ", count, b.dtype.has_value(),
+                           name(b.dtype.value_or(Dtype::f32)));
+      add(b.expr);
+    }
+  }
 
   void add(const Expr& e) {
+    const int params = static_cast<int>(s.params.size());
     const auto node = [&](std::string_view word, double value) {
       nodes += fmt::format("{}{{Word::{}, {}}}", count++ == 0 ? "" : ", ", word, value);
     };
-    const double attribute = e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value);
-    if (e.kind == Expr::Kind::kParam) return node("param", e.param);
     if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
-    if (e.op.starts_with("reduce_")) {
-      op = e.op;
-      axis = static_cast<i64>(attribute);
-      Expression body;
-      body.add(e.args[0]);
-      node("reduce", body.count);
-      nodes += ", " + body.nodes;
-      count += body.count;
-      return;
-    }
-    if (e.op == "matmul") {
-      op = e.op;
-      const Expr* operands[] = {&e.args.front(), &e.args.back()};
-      for (int i = 0; i < 2; ++i) {
-        transposed[i] = operands[i]->kind == Expr::Kind::kCall;
-        args[i] = transposed[i] ? operands[i]->args[0].param : operands[i]->param;
-      }
-      return node("sum", 0);
-    }
-    node(e.op, attribute);
+    if (e.kind == Expr::Kind::kParam)
+      return e.param < params ? node("param", e.param) : node("name", e.param - params);
+    node(e.op, e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value));
     for (const Expr& arg : e.args) add(arg);
   }
+
+  const KernelSpec& s;
+  int count = 0;
+  std::string nodes, names;
 };
 
-// How many values become one.
-i64 reduced_terms(const Computation& c, const Arguments& arguments) {
-  i64 terms = 1;
-  for (const Dim& d : c.dims)
-    if (d.reduction) terms *= d.size.empty() ? d.extent : arguments.at(d.size);
-  return terms;
+// How often a parameter is read element by element as the result is written, and how often in
+// another way.
+struct Uses {
+  int beside = 0, other = 0;
+};
+
+void count_uses(const KernelSpec& s, const Expr& e, int param, bool beside, Uses& uses) {
+  const int params = static_cast<int>(s.params.size());
+  if (e.kind == Expr::Kind::kParam && e.param == param) ++(beside ? uses.beside : uses.other);
+  if (e.kind == Expr::Kind::kParam && e.param >= params) {
+    const Binding& b = s.where[static_cast<size_t>(e.param - params)];
+    count_uses(s, b.expr, param, beside && !b.dtype, uses);
+  }
+  const bool elementwise = e.kind == Expr::Kind::kCall && find_op(e.op)->term;
+  for (const Expr& arg : e.args) count_uses(s, arg, param, beside && elementwise, uses);
 }
 
-Expression words(const KernelSpec& s) {
-  Expression e;
-  e.add(s.expr);
-  return e;
-}
-
-// The parameter that is read element by element, as the result is written.
-int in_place(const KernelSpec& s, const Expression& e) {
+// The parameter whose memory may be that of the result.
+int in_place(const KernelSpec& s) {
   if (!s.sizes().empty()) return -1;
   for (size_t i = 0; i < s.params.size(); ++i) {
     const Param& p = s.params[i];
-    const int param = static_cast<int>(i);
-    const std::vector<Digit>& digits = p.layout.digits;
-    if (digits.size() != p.shape.size()) continue;  // blocks have padding
-    // Read again for every part of a sum, when other parts are in the result already.
-    const auto summed = s.arguments().begin() + s.computation().inputs() +
-                        operands_of(s.computation().body, Fn::kExtra);
-    if (e.op != "none" && std::find(s.arguments().begin(), summed, param) != summed) continue;
-    if (std::count(s.arguments().begin(), s.arguments().end(), param) != 1) continue;
-    const auto at =
-        std::find(s.arguments().begin(), s.arguments().end(), param) - s.arguments().begin();
-    const int argument = static_cast<int>(at), inputs = s.computation().inputs();
-    // Not the element of another index, as under transpose.
-    if (s.computation().tensor(argument < inputs ? argument : argument + 1).axes !=
-        s.computation().output().axes)
-      continue;
-    if (p.dtype == s.result.dtype && p.shape == s.result.shape && p.layout == s.result.layout &&
-        !p.strided && !s.result.strided)
-      return param;
+    if (p.layout.digits.size() != p.shape.size()) continue;  // blocks have padding
+    if (p.packed || p.strided || s.result.strided || p.dtype != s.result.dtype) continue;
+    if (p.shape != s.result.shape || p.layout != s.result.layout) continue;
+    Uses uses;
+    count_uses(s, s.expr, static_cast<int>(i), true, uses);
+    if (uses.beside > 0 && uses.other == 0) return static_cast<int>(i);
   }
   return -1;
 }
@@ -235,7 +214,7 @@ int in_place(const KernelSpec& s, const Expression& e) {
 std::string subject_text(const KernelCode& k, bool workspace, Arguments arguments, Random& random) {
   const KernelSpec& s = *k.spec;
   const std::string info = fmt::format("{}::{}_info", kSpace, k.name);
-  Expression e = words(s);
+  const Words words(s);
   std::string params, packed, label = k.name;
   for (const Param& p : s.params) {
     params += tensor_text(p, arguments, random) + ", ";
@@ -247,12 +226,11 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
   for (const morello::Variant& v : k.variants)
     variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace, arguments);
   return fmt::format(
-      "  {{\"{}\", Op::{}, {}, {}, {{{}, {}}}, {{{}, {}}}, {}, {{{}}}, {}, "
-      "{},\n   {{{}}}, {},\n   {{{}}}, "
-      "{}::workspace_bytes, {}, {}::{}_selected, {}, {{{}}}}},\n",
-      label, e.op, e.axis, reduced_terms(s.computation(), arguments), e.args[0], e.args[1],
-      e.transposed[0], e.transposed[1], e.count, e.nodes, s.params.size(), in_place(s, e), params,
-      result, packed, info, k.threads > 1, kSpace, k.name, k.variants.size() + 1, variants);
+      "  {{\"{}\", {}, {{{}}}, {}, {{{}}}, {}, {},\n   {{{}}}, {},\n   {{{}}}, "
+      "{}::workspace_bytes, "
+      "{}, {}::{}_selected, {}, {{{}}}}},\n",
+      label, words.count, words.nodes, s.where.size(), words.names, s.params.size(), in_place(s),
+      params, result, packed, info, k.threads > 1, kSpace, k.name, k.variants.size() + 1, variants);
 }
 
 bool takes_workspace(const std::string& header, const std::string& kernel) {
@@ -306,26 +284,39 @@ std::string Batch::search(Kernel& k) {
     SearchOptions options;
     options.threads = k.drawn.threads;
     options.max_specs = max_specs_;
-    const auto found = optimize(k.spec.computation(), *k.machine, *find_isa(isa), options);
+    const auto found = optimize(k.spec, *k.machine, *find_isa(isa), options);
     if (const StopReason* why = std::get_if<StopReason>(&found))
       return *why == StopReason::kBudget ? std::string(kTooLong) : "no implementation for " + isa;
     const Optimum& best = std::get<Optimum>(found);
-    k.code.variants.push_back(
-        {best.problem, best.impl, std::llround(best.cost.as_cycles()), best.patchwork});
-    const std::string why = best.patchwork ? verify(*best.patchwork, k.spec.computation())
-                                           : verify(best.problem, best.problem.root(), *best.impl);
+    k.code.variants.push_back({best.problem, best.impl, std::llround(best.cost.as_cycles()),
+                               best.patchwork, best.fusion});
+    const std::string why = best.fusion ? verify(*best.fusion)
+                            : best.patchwork
+                                ? verify(*best.patchwork, k.spec.computation())
+                                : verify(best.problem, best.problem.root(), *best.impl);
     if (!why.empty()) return why;
   }
   return "";
+}
+
+static std::string program(const morello::Variant& v, const KernelSpec& spec) {
+  if (v.fusion) return print(*v.fusion);
+  if (v.patchwork) return print(*v.patchwork, spec.computation());
+  return v.problem.family.str(spec.computation()) + "\n" + print(v.problem, *v.impl);
 }
 
 std::string Batch::describe(const Kernel& k) const {
   std::string out = fmt::format("  {} threads={} isa={} machine={}\n", k.drawn.spec,
                                 k.drawn.threads, k.drawn.isas, k.machine->name);
   for (const morello::Variant& v : k.code.variants)
-    out += fmt::format(
-        "  {}\n{}", v.problem.family.str(k.spec.computation()),
-        v.patchwork ? print(*v.patchwork, k.spec.computation()) : print(v.problem, *v.impl));
+    out += fmt::format("  {}:\n{}", v.problem.family.isa->name, program(v, k.spec));
+  return out;
+}
+
+std::vector<std::string> Batch::programs() const {
+  std::vector<std::string> out;
+  for (const morello::Variant& v : kernels_.back().code.variants)
+    out.push_back(program(v, kernels_.back().spec));
   return out;
 }
 
@@ -386,14 +377,18 @@ Batch::Longest Batch::compile_alone(const Toolchain& toolchain) const {
 void Batch::count_outputs(const std::string& printed) {
   for (size_t at = 0; (at = printed.find(": ok, ", at)) != std::string::npos; ++at) {
     long long unchecked = 0, all = 0, hard_unchecked = 0, hard = 0;
+    double width = 0;
     const int read = std::sscanf(
-        printed.c_str() + at, ": ok, %lld of %lld outputs unchecked, of hard values %lld of %lld",
-        &unchecked, &all, &hard_unchecked, &hard);
-    MORELLO_CHECK(read == 4, "cannot read: {}", printed.substr(at, 80));
+        printed.c_str() + at,
+        ": ok, %lld of %lld outputs unchecked, of hard values %lld of %lld outputs unchecked, "
+        "width %lf",
+        &unchecked, &all, &hard_unchecked, &hard, &width);
+    MORELLO_CHECK(read == 5, "cannot read: {}", printed.substr(at, 80));
     outputs_.all += all;
     outputs_.unchecked += unchecked;
     outputs_.hard += hard;
     outputs_.hard_unchecked += hard_unchecked;
+    outputs_.widths.push_back(width);
   }
 }
 

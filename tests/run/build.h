@@ -34,12 +34,10 @@ class Batch {
   // CPU seconds of the search for the kernel added last, all its instruction sets.
   double search_seconds() const { return kernels_.back().seconds; }
   const std::string& spec() const { return kernels_.back().drawn.spec; }
-  const Variant& variant(size_t kernel, size_t i) const {
-    return kernels_[kernel].code.variants[i];
-  }
 
-  // Of the kernel added last.
-  const std::vector<Variant>& variants() const { return kernels_.back().code.variants; }
+  // Of the kernel added last: its stages, and the programs of its variants as text.
+  size_t stages() const { return kernels_.back().spec.stages.size(); }
+  std::vector<std::string> programs() const;
 
   // CPU seconds that it takes to compile a translation unit with nothing but the header of one
   // kernel, for the kernel that takes longest; and what is wrong, or "".
@@ -56,6 +54,7 @@ class Batch {
   // Of the programs that ran well: outputs, and how many the reference could not check.
   struct Outputs {
     i64 all = 0, unchecked = 0, hard = 0, hard_unchecked = 0;
+    std::vector<double> widths;  // of the reference's intervals: the median of each kernel
   };
   const Outputs& outputs() const { return outputs_; }
 

@@ -1,9 +1,8 @@
 #include "run/draw.h"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "run/artist.h"
 #include "target/isa.h"
 
 namespace morello::run {
@@ -11,9 +10,10 @@ namespace {
 
 constexpr i64 kMostWork = 1'000'000;  // points of one kernel's iteration space
 
-class Artist {
+// Of one stage.
+class Single : public Artist {
  public:
-  explicit Artist(Random& random) : random_(random) {}
+  using Artist::Artist;
 
   std::string kernel() {
     const i64 kind = pick(random_, 0, 99);
@@ -30,32 +30,7 @@ class Artist {
     }
   }
 
-  bool one_in(i64 n) { return pick(random_, 1, n) == 1; }
-  template <class T>
-  T any(const std::vector<T>& list) {
-    return list[static_cast<size_t>(pick(random_, 0, static_cast<i64>(list.size()) - 1))];
-  }
-
  private:
-  // Mostly small, odd, prime, or beside a power of two.
-  i64 size() {
-    switch (pick(random_, 0, 6)) {
-      case 0:
-        return pick(random_, 1, 4);
-      case 1:
-      case 2:
-        return pick(random_, 1, 20);
-      case 3:
-        return std::max<i64>(1, (i64{1} << pick(random_, 1, 7)) + pick(random_, -1, 1));
-      case 4:
-        return any<i64>({5, 7, 11, 13, 17, 19, 23, 29, 37, 53, 67, 83, 97, 101, 127});
-      case 5:
-        return pick(random_, 0, 64) * 2 + 1;
-      default:
-        return pick(random_, 1, 130);
-    }
-  }
-
   std::vector<i64> shape(int least_rank, int most_rank) {
     std::vector<i64> s(static_cast<size_t>(pick(random_, least_rank, most_rank)));
     for (i64& extent : s) work_ *= extent = size();
@@ -76,24 +51,6 @@ class Artist {
     return one;
   }
 
-  // Whole axes in some order; the elements of such a tensor may be strided.
-  std::string axes(size_t rank) {
-    if (rank < 3 || !one_in(4)) return rank >= 2 && one_in(3) ? " col" : "";
-    std::vector<std::string> digits;
-    for (std::vector<size_t> left = iota(rank); !left.empty();) {
-      const size_t axis = any(left);
-      std::erase(left, axis);
-      digits.push_back(std::to_string(axis));
-    }
-    return fmt::format(" order({})", fmt::join(digits, ", "));
-  }
-
-  static std::vector<size_t> iota(size_t count) {
-    std::vector<size_t> out(count);
-    std::iota(out.begin(), out.end(), size_t{0});
-    return out;
-  }
-
   // One extent in a few is known at run time only, wherever it occurs. What is refused (packed,
   // some sums, blocks) is drawn again.
   std::string size_text(i64 extent) {
@@ -109,13 +66,7 @@ class Artist {
     return text + fmt::format(" near {}", granule * most);
   }
 
-  std::string layout(size_t rank) {
-    // A block of padding in every axis would be most of the tensor.
-    if (one_in(6) && rank <= 3)
-      return " " + random_layout(random_, static_cast<int>(rank)).str(static_cast<int>(rank));
-    const std::string text = axes(rank);
-    return rank > 1 && one_in(4) ? text + " strided" : text;
-  }
+  std::string layout(size_t rank) { return Artist::layout(rank, true); }
 
   std::string tensor(const std::string& dtype, const std::vector<i64>& s, bool may_pack = false) {
     std::string shape;
@@ -188,19 +139,17 @@ class Artist {
                        a, pick(random_, 0, static_cast<i64>(s.size()) - 1));
   }
 
-  Random& random_;
   i64 work_ = 1;
   const bool run_time_ = one_in(3);
   std::map<i64, std::string> sizes_;  // what is written for an extent
   std::vector<std::string> names_;
 };
 
-}  // namespace
-
-Drawn draw(Random& random, const std::string& name) {
+// Threads and instruction sets.
+Drawn drawn(Random& random, std::string spec) {
   Artist artist(random);
   Drawn d;
-  d.spec = name + artist.kernel();
+  d.spec = std::move(spec);
   d.threads = static_cast<int>(pick(random, 1, 6));
   std::vector<std::string> isas;
   for (const Isa* isa : isa_table()) isas.emplace_back(isa->name);
@@ -209,6 +158,23 @@ Drawn draw(Random& random, const std::string& name) {
   if (d.isas != isas.back() && !artist.one_in(10)) d.isas += "," + isas.back();
   if (artist.one_in(5)) d.isas = all;
   return d;
+}
+
+}  // namespace
+
+Drawn draw(Random& random, const std::string& name) {
+  return drawn(random, name + Single(random).kernel());
+}
+
+Drawn draw_composition(Random& random, const std::string& name, std::span<const Step> steps,
+                       int& refused) {
+  constexpr int kMostTries = 1000;
+  for (int i = 0; i < kMostTries; ++i) {
+    std::string spec = name + composition(random, steps);
+    if (parse_spec(spec)) return drawn(random, std::move(spec));
+    ++refused;
+  }
+  MORELLO_CHECK(false, "the language takes no {}", composition(random, steps));
 }
 
 Machine odd_machine(Random& random) {

@@ -2,7 +2,7 @@
 // loops, tiles and vectors do not divide.
 #pragma once
 
-#include "spec/random_spec.h"
+#include "run/compose.h"
 #include "target/machine.h"
 
 namespace morello::run {
@@ -15,6 +15,11 @@ struct Drawn {
 
 // A kernel named `name` with dimensions from 1 to 130 and at most about a million multiplications.
 Drawn draw(Random& random, const std::string& name);
+
+// The same of operators that are applied one after the other, of up to a few stages. What the
+// language does not take is drawn again, and counted.
+Drawn draw_composition(Random& random, const std::string& name, std::span<const Step> steps,
+                       int& refused);
 
 // Caches of a few hundred to a few thousand bytes and other prices, so that small kernels come out
 // tiled, packed and parallel as large ones do on a real machine.

@@ -1,10 +1,9 @@
 #include "run/interval.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <limits>
-
-#include "run/values.h"
 
 namespace morello::run {
 namespace {
@@ -29,12 +28,6 @@ Interval rounded(const Interval& a) {
   return Interval::between(a.lo, a.hi);
 }
 
-// Of two sums that are both right.
-Interval both(const Interval& a, const Interval& b) {
-  if (a.unchecked || b.unchecked || is_nan(a) != is_nan(b)) return anything();
-  return is_nan(a) ? a : Interval{.lo = std::min(a.lo, b.lo), .hi = std::max(a.hi, b.hi)};
-}
-
 Interval whole(const Interval& a) { return {.lo = a.whole_lo, .hi = a.whole_hi}; }
 
 Interval plain_sum(const Interval& a, const Interval& b) {
@@ -57,11 +50,32 @@ Interval Interval::between(double lo, double hi) {
   return {.lo = round_to(Type::f32, lo), .hi = round_to(Type::f32, hi)};
 }
 
+Interval either(const Interval& a, const Interval& b) {
+  if (a.unchecked || b.unchecked || is_nan(a) != is_nan(b)) return anything();
+  if (is_nan(a)) return a;
+  Interval out = a.product ? a : b;
+  out.lo = std::min(a.lo, b.lo);
+  out.hi = std::max(a.hi, b.hi);
+  if (a.product && b.product) {
+    out.whole_lo = std::min(a.whole_lo, b.whole_lo);
+    out.whole_hi = std::max(a.whole_hi, b.whole_hi);
+  }
+  return out;
+}
+
+Interval rounded_to(Type t, const Interval& a) {
+  if (a.unchecked || is_nan(a)) return {.lo = a.lo, .hi = a.hi, .unchecked = a.unchecked};
+  if (t == Type::i16)
+    return {.lo = std::clamp(a.lo, -32768.0, 32767.0), .hi = std::clamp(a.hi, -32768.0, 32767.0)};
+  if (!is_float(t)) return {.lo = a.lo, .hi = a.hi};
+  return {.lo = round_to(t, a.lo), .hi = round_to(t, a.hi)};
+}
+
 Interval add(const Interval& a, const Interval& b) {
   if (unknown(a, b)) return anything();
   Interval sum = plain_sum(a, b);
-  if (a.product) sum = both(sum, joined_sum(whole(a), b));
-  if (b.product) sum = both(sum, joined_sum(a, whole(b)));
+  if (a.product) sum = either(sum, joined_sum(whole(a), b));
+  if (b.product) sum = either(sum, joined_sum(a, whole(b)));
   return sum;
 }
 
@@ -77,6 +91,17 @@ Interval mul(const Interval& a, const Interval& b) {
     out.whole_lo = unrounded.lo;
     out.whole_hi = unrounded.hi;
   }
+  return out;
+}
+
+Interval square(const Interval& a) {
+  if (a.unchecked || is_nan(a)) return a.unchecked ? anything() : a;
+  const double least = a.lo > 0 ? a.lo : a.hi < 0 ? a.hi : 0;
+  const double most = std::max(std::fabs(a.lo), std::fabs(a.hi));
+  Interval out = Interval::between(least * least, most * most);
+  out.product = true;
+  out.whole_lo = least * least;
+  out.whole_hi = most * most;
   return out;
 }
 
@@ -111,6 +136,60 @@ Interval square_root(const Interval& a) {
   if (a.hi < 0) return no_number();
   if (a.lo < 0) return anything();
   return Interval::between(std::sqrt(a.lo), std::sqrt(a.hi));
+}
+
+bool holds(Word w, double a, double b) {
+  switch (w) {
+    case Word::lt:
+      return a < b;
+    case Word::le:
+      return a <= b;
+    case Word::gt:
+      return a > b;
+    case Word::ge:
+      return a >= b;
+    case Word::eq:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+Interval compared(Word w, const Interval& a, const Interval& b) {
+  Interval open{.lo = 0, .hi = 1};
+  if (unknown(a, b)) return open;
+  const bool nan = is_nan(a) || is_nan(b), apart = a.hi < b.lo || b.hi < a.lo;
+  const bool exact = a.exact() && b.exact();
+  if (!nan && !exact && !apart) return open;
+  return Interval::exactly(holds(w, a.lo, b.lo) ? 1 : 0);
+}
+
+Interval select(const Interval& c, const Interval& a, const Interval& b) {
+  const bool certain = !c.unchecked && (is_nan(c) || c.exact() || c.lo > 0 || c.hi < 0);
+  if (certain) return c.lo != 0 ? a : b;
+  if (unknown(a, b) || is_nan(a) || is_nan(b)) return anything();
+  return {.lo = std::min(a.lo, b.lo), .hi = std::max(a.hi, b.hi)};
+}
+
+double sum_error(double magnitude, i64 terms) {
+  return static_cast<double>(terms + 2) * (magnitude * 0x1p-24 + 0x1p-148);
+}
+
+Interval float_sum(const std::vector<Interval>& terms) {
+  double lo = 0, hi = 0, magnitude = 0;
+  for (const Interval& t : terms) {
+    if (t.unchecked) return anything();
+    const double low = t.product ? std::min(t.lo, t.whole_lo) : t.lo;
+    const double high = t.product ? std::max(t.hi, t.whole_hi) : t.hi;
+    lo += low;
+    hi += high;
+    const double size = std::max(std::fabs(low), std::fabs(high));
+    if (std::isfinite(size)) magnitude += size;
+  }
+  if (std::isnan(lo) && std::isnan(hi)) return no_number();
+  if (std::isnan(lo) || std::isnan(hi) || !(magnitude < FLT_MAX / 2.0)) return anything();
+  const double slack = sum_error(magnitude, static_cast<i64>(terms.size()));
+  return Interval::between(lo - slack, hi + slack);
 }
 
 Interval growing(double (*f)(double), const Interval& a, double ulps, double least, double most) {

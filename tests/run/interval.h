@@ -1,6 +1,10 @@
 // Arithmetic on numbers that are known up to the rounding of f32: what a kernel may compute.
 #pragma once
 
+#include <vector>
+
+#include "run/values.h"
+
 namespace morello::run {
 
 // Everything from lo to hi is right. NaN in both: NaN is. A product also knows itself unrounded:
@@ -25,6 +29,22 @@ Interval largest(const Interval& a, const Interval& b);
 Interval smallest(const Interval& a, const Interval& b);
 Interval negative(const Interval& a);
 Interval square_root(const Interval& a);
+Interval square(const Interval& a);  // mul(a, a), which knows that both are the same
+// What both allow: an operation that may be done in one of two ways.
+Interval either(const Interval& a, const Interval& b);
+Interval rounded_to(Type t, const Interval& a);  // and stored
+
+// 1 where it holds, 0 where it does not, or both.
+Interval compared(Word w, const Interval& a, const Interval& b);
+bool holds(Word w, double a, double b);
+Interval select(const Interval& c, const Interval& a, const Interval& b);
+
+// In any order. A product may be added without rounding it first.
+Interval float_sum(const std::vector<Interval>& terms);
+// Of a float sum of so many terms, with or without fused multiply-adds: (terms + 2) * 2^-24 *
+// sum|terms| (denormals: of 2^-149 per term besides).
+double sum_error(double magnitude, i64 terms);
+
 // Of a function that grows, computed to `ulps` units in the last place of f32, with values from
 // `least` to `most`.
 Interval growing(double (*f)(double), const Interval& a, double ulps, double least, double most);

@@ -1,10 +1,12 @@
 // Random kernels end to end: drawn, searched for, emitted, compiled with every compiler, run
 // between guard pages and compared with plain loops.
 //
-//   run_random [--count N] [--seed S] [--batch B] [--jobs J] [--cxx A,B] [--dir D]
+//   run_random [--compositions] [--count N] [--seed S] [--batch B] [--jobs J] [--cxx A,B] [--dir D]
+//              [--flags F]
 //   run_random --spec TEXT [--threads N] [--isa LIST] [--odd SEED]      one kernel, for a closer
 //   look
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -29,6 +31,8 @@ struct Args {
   std::vector<std::string> compilers = known_compilers();
   std::string directory = MORELLO_RUN_DIRECTORY;
   bool verbose = false;
+  bool compositions = false;
+  std::string flags;
   std::string spec;
   int threads = 1;
   std::string isas = "avx2,scalar";
@@ -55,20 +59,27 @@ struct Totals {
   std::atomic<i64> search_milliseconds{0};
   Longest search;
   std::vector<Longest> compile;  // per compiler
-  std::atomic<int> passed_over{0}, failed{0};
+  std::atomic<int> passed_over{0}, failed{0}, refused{0};
+  // Kernels of several stages; programs that do several of them tile by tile.
+  std::atomic<int> staged{0}, fused{0};
   // Programs with parallel loops, with such in such, with shares of a reduction.
   std::atomic<int> parallel{0}, nested{0}, shares{0};
   // Outputs, with plain and with hard values, and those that the reference could not check.
   std::atomic<i64> outputs{0}, unchecked{0}, hard{0}, hard_unchecked{0};
+  std::mutex mutex;
+  std::vector<double> widths;  // of the reference's intervals
   void count(const Batch::Outputs& o) {
     outputs += o.all;
     unchecked += o.unchecked;
     hard += o.hard;
     hard_unchecked += o.hard_unchecked;
+    const std::lock_guard lock(mutex);
+    widths.insert(widths.end(), o.widths.begin(), o.widths.end());
   }
-  void count(const std::vector<Variant>& variants) {
-    for (const Variant& v : variants) {
-      const std::string text = print(v.problem, *v.impl);
+  void count(const Batch& batch) {
+    staged += batch.stages() > 1;
+    for (const std::string& text : batch.programs()) {
+      fused += batch.stages() > 1 && (text.starts_with("loop ") || text.starts_with("parallel "));
       parallel += text.find("parallel ") != std::string::npos;
       nested += text.find(" leaving ") != std::string::npos;
       shares += text.find("parallel split ") != std::string::npos;
@@ -76,14 +87,25 @@ struct Totals {
   }
 };
 
+// Two operators, one after the other, or three of them.
+Drawn composed(Random& random, const std::string& name, Totals& totals) {
+  std::vector<Step> steps(pick(random, 0, 3) == 0 ? 3 : 2);
+  for (Step& s : steps) s = static_cast<Step>(pick(random, 0, kSteps - 1));
+  int refused = 0;
+  Drawn drawn = draw_composition(random, name, steps, refused);
+  totals.refused += refused;
+  return drawn;
+}
+
 // Draws and searches. A kernel whose search takes long is passed over: its turn is in shapes_test.
 std::string fill(Batch& batch, int first, int size, Random& random, const Machine& odd,
-                 bool verbose, Totals& totals) {
+                 const Args& a, Totals& totals) {
   static const Machine generic = *load_machine("x86-64-v3");
   batch.set_budget(kSearchBudget);
   for (int i = first; i < first + size;) {
-    const Drawn drawn = draw(random, fmt::format("k{}", i));
-    if (verbose) {
+    const std::string name = fmt::format("k{}", i);
+    const Drawn drawn = a.compositions ? composed(random, name, totals) : draw(random, name);
+    if (a.verbose) {
       fmt::print("{} threads={} isa={}\n", drawn.spec, drawn.threads, drawn.isas);
       std::fflush(stdout);
     }
@@ -94,7 +116,7 @@ std::string fill(Batch& batch, int first, int size, Random& random, const Machin
     }
     if (!problem.empty()) return problem;
     ++i;
-    totals.count(batch.variants());
+    totals.count(batch);
     const auto milliseconds = static_cast<i64>(batch.search_seconds() * 1000);
     totals.search_milliseconds += milliseconds;
     totals.search.take(batch.search_seconds(), batch.spec());
@@ -110,14 +132,15 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
   Batch batch(fmt::format("{}/{}", a.directory, number));
   const int first = number * a.batch;
   std::string problems =
-      fill(batch, first, std::min(a.batch, a.count - first), random, odd, a.verbose, totals);
+      fill(batch, first, std::min(a.batch, a.count - first), random, odd, a, totals);
   if (!problems.empty()) return problems;
   for (size_t c = 0; c < a.compilers.size(); ++c) {
     // Every kernel with every compiler; optimised with one of them, and with the other next time.
     const bool optimise = (static_cast<size_t>(number) + c) % 2 == 0;
-    const Toolchain toolchain = {a.compilers[c], optimise ? "-O2" : "-O0"};
+    const std::string flags = !a.flags.empty() ? a.flags : optimise ? "-O2" : "-O0";
+    const Toolchain toolchain = {a.compilers[c], flags};
     problems += batch.check(toolchain, std::to_string(seed));
-    if (!optimise) continue;
+    if (!optimise || !a.flags.empty()) continue;
     const Batch::Longest alone = batch.compile_alone(toolchain);
     problems += alone.problem;
     totals.compile[c].take(alone.seconds, alone.spec);
@@ -126,6 +149,32 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
   }
   totals.count(batch.outputs());
   return problems;
+}
+
+void print(const Args& a, int batches, Totals& totals) {
+  fmt::print("{} of {} batches failed; search: {:.1f} s CPU, {} passed over\n",
+             totals.failed.load(), batches, static_cast<double>(totals.search_milliseconds) / 1000,
+             totals.passed_over.load());
+  fmt::print("longest search, {}\n", totals.search.str());
+  if (a.flags.empty())
+    for (size_t c = 0; c < a.compilers.size(); ++c)
+      fmt::print("longest to compile with {}, {}\n", a.compilers[c], totals.compile[c].str());
+  fmt::print("unchecked: {} of {} outputs, of hard values {} of {}\n", totals.unchecked.load(),
+             totals.outputs.load(), totals.hard_unchecked.load(), totals.hard.load());
+  std::vector<double>& widths = totals.widths;
+  std::sort(widths.begin(), widths.end());
+  if (!widths.empty())
+    fmt::print(
+        "relative width of what is allowed: {:.1e} for half of the kernels, {:.1e} for nine "
+        "of ten, at most {:.1e}\n",
+        widths[widths.size() / 2], widths[widths.size() * 9 / 10], widths.back());
+  fmt::print("programs with parallel loops: {}, in one another: {}, with shares of a sum: {}\n",
+             totals.parallel.load(), totals.nested.load(), totals.shares.load());
+  if (a.compositions)
+    fmt::print(
+        "kernels of several stages: {}, their programs in tiles: {}; refused by the "
+        "language: {}\n",
+        totals.staged.load(), totals.fused.load(), totals.refused.load());
 }
 
 int run_random(const Args& a) {
@@ -151,16 +200,7 @@ int run_random(const Args& a) {
   for (int i = 1; i < a.jobs; ++i) threads.emplace_back(work);
   work();
   for (std::thread& t : threads) t.join();
-  fmt::print("{} of {} batches failed; search: {:.1f} s CPU, {} passed over\n",
-             totals.failed.load(), batches, static_cast<double>(totals.search_milliseconds) / 1000,
-             totals.passed_over.load());
-  fmt::print("longest search, {}\n", totals.search.str());
-  for (size_t c = 0; c < a.compilers.size(); ++c)
-    fmt::print("longest to compile with {}, {}\n", a.compilers[c], totals.compile[c].str());
-  fmt::print("unchecked: {} of {} outputs, of hard values {} of {}\n", totals.unchecked.load(),
-             totals.outputs.load(), totals.hard_unchecked.load(), totals.hard.load());
-  fmt::print("programs with parallel loops: {}, in one another: {}, with shares of a sum: {}\n",
-             totals.parallel.load(), totals.nested.load(), totals.shares.load());
+  print(a, batches, totals);
   return totals.failed == 0 ? 0 : 1;
 }
 
@@ -171,7 +211,7 @@ int run_one(const Args& a) {
   const std::string named = a.spec.starts_with('(') ? "k" + a.spec : a.spec;
   std::string problems = batch.add({named, a.threads, a.isas}, machine);
   for (const std::string& compiler : a.compilers)
-    for (const char* flags : {"-O2", "-O0"})
+    for (const std::string& flags : {a.flags.empty() ? "-O2" : a.flags, std::string("-O0")})
       if (problems.empty()) problems = batch.check({compiler, flags}, std::to_string(a.seed));
   fmt::print("{}\n", problems.empty() ? "ok" : problems);
   return problems.empty() ? 0 : 1;
@@ -190,6 +230,8 @@ int main(int argc, char** argv) {
   app.add_option("--cxx", a.compilers, "Compilers, with commas between them")->delimiter(',');
   app.add_option("--dir", a.directory, "Where files go");
   app.add_flag("--verbose", a.verbose, "Every kernel before it is searched for");
+  app.add_flag("--compositions", a.compositions, "Of two or three operators");
+  app.add_option("--flags", a.flags, "For the compilers, instead of -O2 and -O0");
   app.add_option("--spec", a.spec, "Only this kernel");
   app.add_option("--threads", a.threads, "Of --spec")->check(CLI::Range(1, 64));
   app.add_option("--isa", a.isas, "Of --spec");

@@ -45,6 +45,7 @@ constexpr Shape kQuick[] = {
      "matmul(transpose(a), b) + transpose(c)",
      1},
     {"wide(x: f32[6], y: f32[5]): f32[5,6] = x - broadcast(y, axis=1)", 1},
+    {"with_itself(x: i8[5,9], y: i32[5,9]): i32 = max(x, x) + min(y, y) * le(x, x) - eq(y, y)", 1},
     {"one_wide(x: f32[1,3], y: f32[1]): f32[1,3] = x - broadcast(y, axis=1)", 1},
 };
 
@@ -79,6 +80,45 @@ constexpr Shape kRunTime[] = {
      2},
 };
 
+// Of several stages.
+constexpr Shape kStages[] = {
+    {"attention(q: bf16[17,6], k: bf16[19,6], v: bf16[19,10]): bf16 = "
+     "matmul(softmax(matmul(q, transpose(k)) * 0.25, axis=1), v)",
+     2},
+    {"masked(q: f32[3,9,5], k: f32[3,13,5], v: f32[3,13,7], m: f32[9,13]): f32 col = "
+     "matmul(softmax(matmul(q, transpose(k)) * 0.35 + m, axis=2), v)",
+     3},
+    {"mlp_gate(x: bf16[5,20], w1: bf16[20,35] packed, w2: bf16[20,35] packed, "
+     "w3: bf16[35,12] packed): bf16 = matmul(h, w3) where "
+     "gate = gelu_tanh(matmul(x, w1)), h: bf16 = gate * matmul(x, w2)",
+     4},
+    {"chain(a: f32[7,10], b: f32[10,17] col, c: f32[17,9], d: f16[9,11]): f32 = "
+     "matmul(matmul(matmul(a, b), c), d)",
+     2},
+    {"norm_up(x: bf16[9,40], g: bf16[40], w: bf16[40,17] packed): f32 = "
+     "matmul(h, w) where h: bf16 = rms_norm(x, 0.00001, axis=1) * g",
+     2},
+    {"block(x: f32[13,37], y: f32[13,37], g: f32[37], b: f32[37]): f32 = "
+     "layer_norm(x + y, 0.001, axis=1) * g + b",
+     3},
+    {"columns(x: f16[19,41] col): f16 col = softmax(x, axis=0) + layer_norm(x, 0.1, axis=0)", 1},
+    {"residual_2(x: f32[7,24], w: f32[24,24]): f32 = x + gelu(matmul(layer_norm(x, 0.01, axis=1), "
+     "w))",
+     2},
+    {"quantised(x: u8[9,40], w: i8[40,21] packed, s: f32[21], v: f32[21,6]): f32 = "
+     "matmul(relu(matmul(x, w) * s), v)",
+     2},
+    {"batches(x: bf16[12,16,3] order(2, 0, 1), w: bf16[12,19,3] packed): f32 col = "
+     "rms_norm(matmul(x, transpose(w)), 0.01, axis=2)",
+     2},
+    {"twice_rounded(x: f32[31,42]): f32 = convert(b) + b where a: bf16 = x, b: f16 = a * 1", 1},
+    {"renamed(x: f32[9,14]): f32 = exp(b) where a: bf16 = x, b: f16 = a", 1},
+    {"bytes_of_three(a: u8[9,200], b: i8[9,200], c: u8[200]): f32 = reduce_sum(a * b * c, axis=1)",
+     1},
+    {"vector(x: f32[301]): f32 = softmax(x, axis=0) * x", 4},
+    {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
+};
+
 constexpr Shape kLarge[] = {
     {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
     {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
@@ -98,11 +138,12 @@ constexpr Shape kLarge[] = {
 constexpr i64 kReductions[] = {1,  2,  3,  4,   5,   7,   8,   15,  16,
                                31, 33, 64, 127, 255, 333, 512, 999, 1000};
 
-Batch found(std::span<const Shape> shapes, const std::string& directory, const Machine& machine) {
+Batch found(std::span<const Shape> shapes, const std::string& directory, const Machine& machine,
+            const std::string& isas = all_isas()) {
   Batch batch(directory);
   for (const Shape& s : shapes) {
     CAPTURE(s.spec);
-    const std::string problem = batch.add({s.spec, s.threads, all_isas()}, machine);
+    const std::string problem = batch.add({s.spec, s.threads, isas}, machine);
     if (!problem.empty()) FAIL(problem);
     MESSAGE(
         fmt::format("{:.2f} s CPU, {} thread(s): {}", batch.search_seconds(), s.threads, s.spec));
@@ -114,6 +155,13 @@ Batch found(std::span<const Shape> shapes, const std::string& directory, const M
 TEST_CASE("small shapes") {
   const Machine machine = *load_machine("x86-64-v3");
   Batch batch = found(kQuick, MORELLO_RUN_DIRECTORY "/small", machine);
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+TEST_CASE("several stages") {
+  const Machine machine = *load_machine("x86-64-v3");
+  Batch batch = found(kStages, MORELLO_RUN_DIRECTORY "/stages", machine, "avx512_bf16,avx2,scalar");
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }

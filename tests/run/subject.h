@@ -17,19 +17,19 @@ using i64 = std::int64_t;
 inline constexpr int kMaxRank = 6;
 inline constexpr int kMaxDigits = 3 * kMaxRank;
 inline constexpr int kMaxVariants = 8;
-inline constexpr int kMaxParams = 6;
-inline constexpr int kMaxNodes = 64;
+inline constexpr int kMaxParams = 8;
+inline constexpr int kMaxNodes = 96;
+inline constexpr int kMaxNames = 8;
 
 enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
-enum class Op { none, matmul, reduce_sum, reduce_max, reduce_min, reduce_mean };  // what sums
 
 // What the result is made of: an operator and its operands behind it, each in the same way.
 enum class Word {
-  sum,     // of the Subject's op, which has operands of its own
-  reduce,  // of the Subject's op; `value` nodes behind it are what is reduced
   param,   // number `value`
   number,  // `value`
+  name,    // number `value`
   broadcast,
+  spread,
   add,
   sub,
   mul,
@@ -55,11 +55,26 @@ enum class Word {
   gelu,
   gelu_tanh,
   convert,
-  transpose
+  transpose,
+  matmul,
+  reduce_sum,
+  reduce_max,
+  reduce_min,
+  reduce_mean,
+  softmax,
+  rms_norm,
+  layer_norm
 };
 struct Node {
   Word word;
-  double value;  // of broadcast: the axis
+  double value;  // of what has an axis: that
+};
+
+// What stands behind `where`.
+struct Name {
+  int node;    // where its expression begins
+  bool typed;  // it is rounded to `type` and stored
+  Type type;
 };
 
 // One digit of an element's offset, outermost first: (index[axis] / div) % mod; mod 0: no modulus.
@@ -71,7 +86,6 @@ struct Digit {
 struct Tensor {
   Type type;
   bool packed;  // its digits are those of row order, in which the packer takes it
-  bool one;     // [1]: one number for all elements of the result
   int rank;
   i64 shape[kMaxRank];
   int digits;
@@ -99,13 +113,10 @@ struct Variant {
 
 struct Subject {
   const char* name;
-  Op op;
-  int axis;            // of a reduction,
-  i64 terms;           // ... and how long that is
-  int args[2];         // the parameters that a product is applied to
-  bool transposed[2];  // with its last two axes in the other order
-  int nodes;
+  int nodes;  // the result's expression, then those of names
   Node node[kMaxNodes];
+  int names;
+  Name named[kMaxNames];
   int params;
   int in_place;  // the parameter whose memory may be the result's; -1: none
   Tensor param[kMaxParams];
@@ -125,9 +136,10 @@ struct Options {
 };
 
 // Runs every subject in a process of its own, on buffers between inaccessible pages. Prints
-// "<name>: " and "ok" with how many outputs the reference could not check, or what it does wrong, a
-// kernel of whose plain outputs most cannot be checked, too; then a line "FAIL <name>" where it is
-// not ok; returns the exit code. argv: [seed ["soft": no hard values] ["once": one place]].
+// "<name>: " and "ok" with how many outputs the reference could not check and how wide its
+// intervals are, or what it does wrong, a kernel of whose plain outputs most cannot be checked,
+// too; then a line "FAIL <name>" where it is not ok; returns the exit code. argv: [seed ["soft": no
+// hard values] ["once": one place]].
 int run_subjects(const Subject* subjects, std::size_t count, int argc, char** argv);
 
 // The same for one subject, in this process: what went wrong, or null. Faults end the process.

@@ -1,0 +1,260 @@
+#include "run/compose.h"
+
+#include "run/artist.h"
+
+namespace morello::run {
+namespace {
+
+using Shape = std::vector<i64>;
+
+constexpr std::string_view kNames[kSteps] = {
+    "unary",    "binary",   "select",     "broadcast",  "spread",     "transpose",
+    "matmul a", "matmul b", "reduce_sum", "reduce_max", "reduce_min", "reduce_mean",
+    "softmax",  "rms_norm", "layer_norm", "convert",    "store"};
+
+bool reduces(Step s) { return s >= Step::kReduceSum && s <= Step::kReduceMean; }
+bool multiplies(Step s) { return s == Step::kMatmulLeft || s == Step::kMatmulRight; }
+
+// What is computed so far.
+struct Made {
+  std::string text;
+  Shape shape;
+};
+
+class Composer : public Artist {
+ public:
+  Composer(Random& random, std::span<const Step> steps) : Artist(random), steps_(steps) {}
+
+  std::string kernel() {
+    choose_types();
+    Made now = first();
+    for (const Step s : steps_) {
+      before_.push_back(now);
+      now = apply(s, now);
+      first_step_ = false;
+      if (one_in(4) && now.text.find('(') != std::string::npos) now.text = named(now.text, "");
+    }
+    std::string where;
+    for (const std::string& line : lines_) where += (where.empty() ? " where " : ", ") + line;
+    if (now.text.find('(') == std::string::npos) now.text = "convert(" + now.text + ")";
+    return fmt::format("({}): {}[{}]{} = {}{}", fmt::join(params_, ", "), any(results_),
+                       fmt::join(now.shape, ","), layout(now.shape.size(), false), now.text, where);
+  }
+
+ private:
+  // Floats; integers where all steps have them; bytes that become floats.
+  void choose_types() {
+    const auto floats_only = [&](size_t i) {
+      const Step s = steps_[i];
+      return (multiplies(s) && i > 0) || s == Step::kReduceMean || s >= Step::kSoftmax;
+    };
+    bool whole = one_in(4);
+    for (size_t i = 0; i < steps_.size(); ++i)
+      whole &= !floats_only(i) || steps_[i] == Step::kConvert || steps_[i] == Step::kStore;
+    const bool bytes = one_in(6);
+    integers_ = whole;
+    if (whole) {
+      types_ = {"i32", "i16", "u8", "i8"};
+      results_ = stored_ = {"i32", "i16"};
+    } else {
+      types_ = bytes ? std::vector<std::string>{"u8", "i8"}
+                     : std::vector<std::string>{"f32", "f32", "bf16", "f16"};
+      results_ = {"f32", "f32", "bf16", "f16"};
+      stored_ = {"bf16", "f16", "f32"};
+    }
+    first_types_ = types_;
+    if (whole && multiplies(steps_[0])) first_types_ = {"u8", "i8"};
+  }
+
+  // As many axes as all steps need, so large that the reference is done in no time.
+  Made first() {
+    size_t rank = 1;
+    for (size_t i = steps_.size(); i-- > 0;) {
+      const Step s = steps_[i];
+      if (reduces(s)) rank = rank == 1 && one_in(2) ? 1 : rank + 1;
+      if (s == Step::kBroadcast || s == Step::kSpread) rank = std::max<size_t>(1, rank - 1);
+      if (multiplies(s) || s == Step::kTranspose) rank = std::max<size_t>(2, rank);
+    }
+    rank = std::min<size_t>(4, rank + static_cast<size_t>(one_in(3)));
+    Shape shape;
+    for (size_t a = 0; a < rank; ++a) shape.push_back(extent(rank));
+    if (multiplies(steps_[0]) && one_in(4)) {
+      shape[shape.size() - 1] = extent(1);
+      shape[shape.size() - 2] = extent(3);
+    }
+    return {param(first_types_, shape, multiplies(steps_[0])), shape};
+  }
+
+  i64 extent(size_t rank) {
+    const i64 most[] = {600, 600, 70, 20, 7, 5, 4};
+    const i64 n = rank == 1 && one_in(2) ? 5 * size() : size();
+    return n <= most[rank] ? n : 1 + n % most[rank];
+  }
+
+  std::string param(const std::vector<std::string>& types, const Shape& shape,
+                    bool may_pack = false) {
+    const std::string name = fmt::format("p{}", params_.size());
+    params_.push_back(fmt::format("{}: {}[{}]{}", name, any(types), fmt::join(shape, ","),
+                                  may_pack && one_in(3) ? " packed" : layout(shape.size(), false)));
+    return name;
+  }
+
+  std::string named(const std::string& text, const std::string& type) {
+    const std::string name = fmt::format("t{}", lines_.size());
+    lines_.push_back(fmt::format("{}{} = {}", name, type.empty() ? "" : ": " + type, text));
+    return name;
+  }
+
+  std::string number() {
+    return integers_ ? fmt::format("{}", pick(random_, -9, 9))
+                     : any<std::string>({"0.5", "-2", "0.125", "3"});
+  }
+
+  // Beside something of this shape: a number, a parameter of it or of less, what was there before.
+  std::string beside(const Shape& shape) {
+    if (one_in(8)) return number();
+    if (one_in(8)) return param(types_, {1});
+    if (one_in(6))
+      return param(types_, {shape.end() - pick(random_, 1, i64(shape.size())), shape.end()});
+    if (one_in(5)) {
+      const i64 axis = pick(random_, 0, i64(shape.size()) - 1);
+      Shape less = shape;
+      less.erase(less.begin() + axis);
+      if (!less.empty()) return fmt::format("broadcast({}, axis={})", param(types_, less), axis);
+    }
+    for (const Made& m : before_)
+      if (m.shape == shape && one_in(2)) return m.text;
+    return param(types_, shape);
+  }
+
+  Made apply(Step s, const Made& a) {
+    switch (s) {
+      case Step::kUnary:
+        return {unary(a.text), a.shape};
+      case Step::kBinary:
+        return {binary(a.text, beside(a.shape)), a.shape};
+      case Step::kSelect:
+        return {chosen(a), a.shape};
+      case Step::kBroadcast:
+      case Step::kSpread:
+        return inserted(s, a);
+      case Step::kTranspose:
+        return {"transpose(" + a.text + ")", swapped(a.shape)};
+      case Step::kMatmulLeft:
+      case Step::kMatmulRight:
+        return product(s, a);
+      case Step::kSoftmax:
+      case Step::kRmsNorm:
+      case Step::kLayerNorm:
+        return {fmt::format("{}({}{}, axis={})", name(s), a.text,
+                            s == Step::kSoftmax ? "" : ", 0.01", axis(a.shape)),
+                a.shape};
+      case Step::kConvert:
+        return {"convert(" + a.text + ")", a.shape};
+      case Step::kStore:
+        return {named(a.text, any(stored_)), a.shape};
+      default:
+        return reduced(s, a);
+    }
+  }
+
+  i64 axis(const Shape& shape) { return pick(random_, 0, i64(shape.size()) - 1); }
+
+  static Shape swapped(Shape shape) {
+    std::swap(shape[shape.size() - 2], shape.back());
+    return shape;
+  }
+
+  std::string unary(const std::string& a) {
+    if (integers_) return any<std::string>({"neg", "relu"}) + "(" + a + ")";
+    const std::string op = any<std::string>({"exp", "tanh", "erf", "sigmoid", "silu", "gelu",
+                                             "gelu_tanh", "relu", "neg", "sqrt", "rsqrt"});
+    if (op == "sqrt" || op == "rsqrt") return fmt::format("{}(max({}, 0.25))", op, a);
+    return op == "exp" && one_in(2) ? "exp(min(" + a + ", 5))" : op + "(" + a + ")";
+  }
+
+  std::string binary(const std::string& a, const std::string& b) {
+    const std::string op = any<std::string>({"+", "-", "*", integers_ ? "*" : "/", "max", "min"});
+    const bool swaps = one_in(4);
+    const std::string &x = swaps ? b : a, &y = swaps ? a : b;
+    return op.size() == 1 ? fmt::format("({} {} {})", x, op, y)
+                          : fmt::format("{}({}, {})", op, x, y);
+  }
+
+  std::string chosen(const Made& a) {
+    const std::string op = any<std::string>({"lt", "le", "gt", "ge", "eq", "ne"});
+    const std::string test = fmt::format("{}({}, {})", op, a.text, beside(a.shape));
+    switch (pick(random_, 0, 3)) {
+      case 0:
+        return test;
+      case 1:
+        return fmt::format("select({}, {}, {})", beside(a.shape), a.text, number());
+      default:
+        return fmt::format("select({}, {}, {})", test, a.text, beside(a.shape));
+    }
+  }
+
+  Made inserted(Step s, const Made& a) {
+    Shape shape = a.shape;
+    const i64 at = pick(random_, 0, i64(shape.size()));
+    const bool number = s == Step::kSpread && shape == Shape{1};
+    if (!number) shape.insert(shape.begin() + at, extent(shape.size() + 1));
+    const std::string wide = fmt::format("{}({}, axis={})", name(s), a.text, at);
+    return {binary(wide, param(types_, shape)), shape};
+  }
+
+  Made reduced(Step s, const Made& a) {
+    const i64 at = axis(a.shape);
+    Shape shape = a.shape;
+    shape.erase(shape.begin() + at);
+    if (shape.empty()) shape = {1};
+    return {fmt::format("{}({}, axis={})", name(s), a.text, at), shape};
+  }
+
+  Made product(Step s, const Made& a) {
+    const bool left = s == Step::kMatmulLeft;
+    Shape shape = a.shape, other;
+    const i64 rank = i64(shape.size()), n = extent(static_cast<size_t>(rank));
+    const i64 m = shape[static_cast<size_t>(rank - 2)], k = shape.back();
+    // All leading axes, the inner ones, or none.
+    other.assign(shape.begin() + pick(random_, 0, rank - 2), shape.end() - 2);
+    other.insert(other.end(), {left ? k : n, left ? n : m});
+    shape[static_cast<size_t>(rank - 2)] = left ? m : n;
+    shape.back() = left ? n : k;
+    std::string b;
+    if (one_in(8) && !first_step_) {  // by itself
+      b = "transpose(" + a.text + ")";
+      shape[static_cast<size_t>(rank - 2)] = shape.back() = left ? m : k;
+    } else if (one_in(4)) {
+      b = "transpose(" + param(bytes_or(types_), swapped(other), true) + ")";
+    } else {
+      b = param(bytes_or(types_), other, true);
+    }
+    return {
+        left ? fmt::format("matmul({}, {})", a.text, b) : fmt::format("matmul({}, {})", b, a.text),
+        shape};
+  }
+
+  // Bytes are multiplied by bytes only.
+  std::vector<std::string> bytes_or(const std::vector<std::string>& types) const {
+    const bool bytes = types == std::vector<std::string>{"u8", "i8"};
+    if (first_step_ && (integers_ || bytes)) return {"u8", "i8"};
+    return bytes ? std::vector<std::string>{"f32", "bf16"} : types;
+  }
+
+  const std::span<const Step> steps_;
+  bool integers_ = false, first_step_ = true;
+  std::vector<std::string> types_, first_types_, stored_, results_;
+  std::vector<std::string> params_, lines_;
+  std::vector<Made> before_;
+};
+
+}  // namespace
+
+std::string_view name(Step step) { return kNames[static_cast<int>(step)]; }
+
+std::string composition(Random& random, std::span<const Step> steps) {
+  return Composer(random, steps).kernel();
+}
+
+}  // namespace morello::run

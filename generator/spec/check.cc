@@ -27,6 +27,7 @@ class Checker {
   bool all_used();
   bool build();
   bool result();
+  bool one_stage_strides();
   bool sums(const TensorSyntax& given);
   bool packing();
   bool extras(const Stage& s);
@@ -51,7 +52,8 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && build() && all_used() && result() && names() && packing() &&
+  if (sizes() && params() && build() && all_used() && result() && one_stage_strides() && names() &&
+      packing() &&
       std::all_of(spec_.stages.begin(), spec_.stages.end(), [&](Stage& s) { return finish(s); }))
     return std::move(spec_);
   return error_;
@@ -252,6 +254,21 @@ bool Checker::result() {
   out.layout = spec_.result.layout;
   out.strided = spec_.result.strided;
   return sums(given);
+}
+
+// Parts of several stages lie at distances that are numbers (impl/fusion.h).
+bool Checker::one_stage_strides() {
+  const size_t stages = spec_.stages.size();
+  const auto fits = [&](const Param& p, const TensorSyntax& given) {
+    if (stages == 1 || !p.strided) return true;
+    return fail(given.layout.strided,
+                fmt::format("this takes {} steps, one after the other, and strides are known at "
+                            "run time only: leave out `strided`, or write a kernel for each step",
+                            stages));
+  };
+  for (size_t i = 0; i < spec_.params.size(); ++i)
+    if (!fits(spec_.params[i], k_.params[i])) return false;
+  return fits(spec_.result, k_.result);
 }
 
 // Sums over a size that is known at run time only are gathered in the result, part by part.

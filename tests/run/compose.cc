@@ -37,8 +37,8 @@ class Composer : public Artist {
     std::string where;
     for (const std::string& line : lines_) where += (where.empty() ? " where " : ", ") + line;
     if (now.text.find('(') == std::string::npos) now.text = "convert(" + now.text + ")";
-    return fmt::format("({}): {}[{}]{} = {}{}", fmt::join(params_, ", "), any(results_),
-                       fmt::join(now.shape, ","), layout(now.shape.size(), false), now.text, where);
+    return fmt::format("({}): {}[{}]{} = {}{}", fmt::join(params_, ", "), result_,
+                       fmt::join(now.shape, ","), order(now.shape.size()), now.text, where);
   }
 
  private:
@@ -62,6 +62,7 @@ class Composer : public Artist {
       results_ = {"f32", "f32", "bf16", "f16"};
       stored_ = {"bf16", "f16", "f32"};
     }
+    result_ = any(results_);
     first_types_ = types_;
     if (whole && multiplies(steps_[0])) first_types_ = {"u8", "i8"};
   }
@@ -91,11 +92,13 @@ class Composer : public Artist {
     return n <= most[rank] ? n : 1 + n % most[rank];
   }
 
+  std::string order(size_t rank) { return plain_ ? "" : layout(rank, strided_); }
+
   std::string param(const std::vector<std::string>& types, const Shape& shape,
                     bool may_pack = false) {
     const std::string name = fmt::format("p{}", params_.size());
     params_.push_back(fmt::format("{}: {}[{}]{}", name, any(types), fmt::join(shape, ","),
-                                  may_pack && one_in(3) ? " packed" : layout(shape.size(), false)));
+                                  may_pack && one_in(3) ? " packed" : order(shape.size())));
     return name;
   }
 
@@ -124,7 +127,7 @@ class Composer : public Artist {
     }
     for (const Made& m : before_)
       if (m.shape == shape && one_in(2)) return m.text;
-    return param(types_, shape);
+    return param(plain_ && one_in(2) ? std::vector<std::string>{result_} : types_, shape);
   }
 
   Made apply(Step s, const Made& a) {
@@ -243,8 +246,12 @@ class Composer : public Artist {
   }
 
   const std::span<const Step> steps_;
+  // Of the result's layout are operands that may lie in its place; rows lie apart in kernels of one
+  // stage only.
+  const bool plain_ = one_in(3), strided_ = one_in(8);
   bool integers_ = false, first_step_ = true;
   std::vector<std::string> types_, first_types_, stored_, results_;
+  std::string result_;
   std::vector<std::string> params_, lines_;
   std::vector<Made> before_;
 };

@@ -188,7 +188,8 @@ Interval float_sum(const std::vector<Interval>& terms) {
   }
   if (std::isnan(lo) && std::isnan(hi)) return no_number();
   if (std::isnan(lo) || std::isnan(hi) || !(magnitude < FLT_MAX / 2.0)) return anything();
-  const double slack = sum_error(magnitude, static_cast<i64>(terms.size()));
+  const auto count = static_cast<i64>(terms.size());
+  const double slack = count > 1 ? sum_error(magnitude, count) : 0;  // one term is the sum
   return Interval::between(lo - slack, hi + slack);
 }
 

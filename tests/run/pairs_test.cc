@@ -7,7 +7,7 @@ namespace morello::run {
 namespace {
 
 // All pairs with this second step, in one program.
-void check(Step second, std::span<const Step> firsts) {
+void check(Step second, std::span<const Step> firsts, const std::vector<std::string>& compilers) {
   static const Machine generic = *load_machine("x86-64-v3");
   Random of_machine(static_cast<std::uint64_t>(second));
   const Machine odd = odd_machine(of_machine);
@@ -26,8 +26,7 @@ void check(Step second, std::span<const Step> firsts) {
     }
     if (!problem.empty()) FAIL(problem);
   }
-  for (const std::string& compiler : known_compilers())
-    CHECK(batch.check({compiler, "-O1"}, "1") == "");
+  for (const std::string& compiler : compilers) CHECK(batch.check({compiler, "-O1"}, "1") == "");
   MESSAGE(fmt::format("{} after {} others: {} refused by the language", name(second), firsts.size(),
                       refused));
 }
@@ -37,14 +36,16 @@ TEST_CASE("operators after one another") {
     std::vector<Step> firsts;
     for (int first = second % 3; first < kSteps; first += 3)
       firsts.push_back(static_cast<Step>(first));
-    check(static_cast<Step>(second), firsts);
+    const std::vector<std::string> compilers = known_compilers();
+    check(static_cast<Step>(second), firsts,
+          {compilers[static_cast<size_t>(second / 4) % compilers.size()]});
   }
 }
 
 TEST_CASE("long: every pair of operators" * doctest::skip()) {
   std::vector<Step> all;
   for (int first = 0; first < kSteps; ++first) all.push_back(static_cast<Step>(first));
-  for (const Step second : all) check(second, all);
+  for (const Step second : all) check(second, all, known_compilers());
 }
 
 }  // namespace

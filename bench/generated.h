@@ -72,28 +72,33 @@ std::vector<std::ptrdiff_t> run_time_arguments(const Generated& g) {
   return out;
 }
 
-// `second` is b or what it was packed to. What comes after the operands: sizes and strides that are
-// known at run time only, workspace, a pool, or nothing.
-template <class Info, class A, class B, class C, class... Rest>
-std::function<void()> call_of(void (*kernel)(const A*, const B*, C*, Rest...) noexcept,
-                              const Generated& g, std::shared_ptr<const void> second,
-                              ThreadPool& pool) {
+// What is const is an operand, in their order; what comes behind them is the result, and then sizes
+// and strides that are known at run time only, workspace, a pool, or nothing.
+template <class Info, class... Args>
+std::function<void()> call_of(void (*kernel)(Args...) noexcept,
+                              const std::vector<std::shared_ptr<const void>>& operands,
+                              std::shared_ptr<Bytes> out,
+                              const std::vector<std::ptrdiff_t>& numbers, ThreadPool& pool) {
   const auto work = std::make_shared<Bytes>(Info::workspace_bytes);
-  const std::vector<std::ptrdiff_t> numbers = run_time_arguments<Info>(g);
-  [[maybe_unused]] std::size_t used = 0;
-  [[maybe_unused]] const auto next = [&]<class T>() -> T {
-    if constexpr (std::is_pointer_v<T>)
-      return work->data();
-    else if constexpr (std::is_integral_v<T>)
-      return numbers.at(used++);
-    else
-      return pool;
+  std::size_t operand = 0, number = 0;
+  bool has_out = false;
+  const auto next = [&]<class T>() -> T {
+    if constexpr (!std::is_pointer_v<T>) {
+      if constexpr (std::is_integral_v<T>)
+        return numbers.at(number++);
+      else
+        return pool;
+    } else if constexpr (std::is_const_v<std::remove_pointer_t<T>>) {
+      return static_cast<T>(operands.at(operand++).get());
+    } else {
+      void* const to = has_out ? work->data() : out->data();
+      has_out = true;
+      return static_cast<T>(to);
+    }
   };
   // Braces: in this order.
-  const std::tuple<const A*, const B*, C*, Rest...> arguments{
-      static_cast<const A*>(g.a->data()), static_cast<const B*>(second.get()),
-      reinterpret_cast<C*>(g.out->data()), next.template operator()<Rest>()...};
-  return [kernel, arguments, work, second, a = g.a, out = g.out] { std::apply(kernel, arguments); };
+  const std::tuple<Args...> arguments{next.template operator()<Args>()...};
+  return [kernel, arguments, work, operands, out] { std::apply(kernel, arguments); };
 }
 
 // A kernel that takes b as it is. The pool must outlive what is returned.
@@ -101,7 +106,8 @@ template <class Info, class A, class B, class C, class... Rest>
 Generated given(void (*kernel)(const A*, const B*, C*, Rest...) noexcept, const char* isa,
                 ThreadPool& pool, const At& at = {}, int i8_bits = 8) {
   Generated g = describe<Info, A, B, C>(isa, at, i8_bits);
-  g.run = call_of<Info>(kernel, g, std::shared_ptr<const void>(g.b, g.b->data()), pool);
+  g.run = call_of<Info>(kernel, {{g.a, g.a->data()}, {g.b, g.b->data()}}, g.out,
+                        run_time_arguments<Info>(g), pool);
   return g;
 }
 
@@ -115,7 +121,8 @@ Generated packed(void (*kernel)(const A*, const void*, C*, Rest...) noexcept, co
   g.packed = true;
   const auto ready = std::make_shared<Bytes>(Info::packed_b_bytes);
   Pack(static_cast<const B*>(g.b->data()), ready->data());
-  g.run = call_of<Info>(kernel, g, std::shared_ptr<const void>(ready, ready->data()), pool);
+  g.run = call_of<Info>(kernel, {{g.a, g.a->data()}, {ready, ready->data()}}, g.out,
+                        run_time_arguments<Info>(g), pool);
   return g;
 }
 

@@ -1,11 +1,9 @@
-// What a peer is: one file with a function of this form and one line in CMakeLists.txt.
+// What a peer for products is: one file with a function of this form, `Contenders
+// <name>(const Product&)`, and its name in CMakeLists.txt.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "bench/operands.h"
+#include "bench/peers/contender.h"
 
 namespace morello::bench {
 
@@ -29,20 +27,5 @@ struct Product {
   const float* f32_b() const { return static_cast<const float*>(b.data()); }
   float* f32_out() const { return static_cast<float*>(out); }
 };
-
-// A way of computing a product. No instructions beyond MORELLO_PEERS_BITS = 256
-// (AVX2, with MORELLO_PEERS_VNNI = 1 and AVX-VNNI) or 512 (AVX-512 with VNNI and BF16, but not
-// AMX).
-struct Contender {
-  std::string name;
-  std::string runs;  // as it says itself: an architecture, an implementation
-  std::function<void()> run;
-};
-
-// Empty when the peer does not do this. The operands outlive the contenders.
-using Contenders = std::vector<Contender>;
-
-constexpr bool kAvx512 = MORELLO_PEERS_BITS == 512;
-constexpr bool kVnni = MORELLO_PEERS_VNNI != 0;
 
 }  // namespace morello::bench

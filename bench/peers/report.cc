@@ -20,16 +20,6 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// In the order in which they are met; of all products, or of those by several threads.
-std::vector<std::string> peers_of(const Column& column, bool threads = false) {
-  std::vector<std::string> names;
-  for (const Compared& w : column.works)
-    for (std::size_t i = 1; i < w.times.size() && (!threads || w.threads > 1); ++i)
-      if (std::find(names.begin(), names.end(), w.times[i].name) == names.end())
-        names.push_back(w.times[i].name);
-  return names;
-}
-
 const Timed* find(const std::vector<Timed>& times, const std::string& name) {
   for (const Timed& t : times)
     if (t.name == name) return &t;
@@ -108,14 +98,18 @@ std::string json_of(const Compared& w) {
                       "\"seconds\": {:.6g}, \"spread\": {:.4f}, \"share_of_allowed_error\": {}}}",
                       t.name, t.runs, t.threads, t.seconds, t.spread,
                       std::isfinite(t.error) ? fmt::format("{:.3g}", t.error) : "null"));
+  std::vector<std::string> facts;
+  for (const auto& [name, value] : w.facts)
+    facts.push_back(fmt::format("\"{}\": {:.6g}", name, value));
   return fmt::format(
       "      {{\"name\": \"{}\", \"spec\": \"{}\", \"threads\": {}, \"operations\": {:.0f}, "
       "\"bytes\": {:.0f},\n"
       "        \"fma_operations_per_second\": {}, \"by_one_thread\": {}, "
       "\"read_bytes_per_second\": {},\n"
+      "        \"facts\": {{{}}},\n"
       "        \"times\": [\n{}\n        ]}}",
       w.name, w.spec, w.threads, w.operations, w.bytes, number(w.fma), number(w.fma_alone),
-      number(w.read), fmt::join(times, ",\n"));
+      number(w.read), fmt::join(facts, ", "), fmt::join(times, ",\n"));
 }
 
 constexpr const char* kColours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b",
@@ -155,6 +149,22 @@ void draw(const Column& column, double top, Svg& page) {
 
 }  // namespace
 
+// Of all products, or of those by several threads.
+std::vector<std::string> peers_of(const Column& column, bool threads) {
+  std::vector<std::string> names;
+  for (const Compared& w : column.works)
+    for (std::size_t i = 1; i < w.times.size() && (!threads || w.threads > 1); ++i)
+      if (std::find(names.begin(), names.end(), w.times[i].name) == names.end())
+        names.push_back(w.times[i].name);
+  return names;
+}
+
+std::string what_ran(const Column& column) {
+  std::vector<std::string> runs = {runs_of(column, kOurs)};
+  for (const std::string& peer : peers_of(column)) runs.push_back(runs_of(column, peer));
+  return fmt::format("What ran: {}.\n", fmt::join(runs, ", "));
+}
+
 std::optional<double> Compared::of_limit(const Timed& t) const {
   if (read) return bytes / t.seconds / *read;
   if (fma) return rate(t) / *fma;
@@ -162,15 +172,21 @@ std::optional<double> Compared::of_limit(const Timed& t) const {
 }
 
 bool Compared::ours_right() const {
-  const Timed* known = find(times, kKnownSizes);
-  return times.front().right() && (known == nullptr || known->right()) &&
+  return std::all_of(times.begin(), times.end(),
+                     [](const Timed& t) { return !is_ours(t.name) || t.right(); }) &&
          (alone.empty() || alone.front().right());
+}
+
+const Timed* Compared::by(const std::string& who) const { return find(times, who); }
+
+bool is_ours(const std::string& name) {
+  return name == kOurs || name == kKnownSizes || name == kUnfused || name == kFirstStep;
 }
 
 const Timed* Compared::best_peer() const {
   const Timed* best = nullptr;
   for (std::size_t i = 1; i < times.size(); ++i)
-    if (times[i].right() && times[i].name != kKnownSizes &&
+    if (times[i].right() && !is_ours(times[i].name) &&
         (best == nullptr || times[i].seconds < best->seconds))
       best = &times[i];
   return best;
@@ -198,6 +214,8 @@ std::vector<Compared> parse(const std::string& lines) {
       (f[1] == "read"                 ? w.read
        : std::stoi(f[3]) == w.threads ? w.fma
                                       : w.fma_alone) = std::stod(f[2]);
+    } else if (f.size() == 3 && f[0] == "fact" && !works.empty()) {
+      works.back().facts[f[1]] = std::stod(f[2]);
     } else {
       throw std::runtime_error("not a line of a measurement: " + line);
     }
@@ -217,9 +235,7 @@ std::string markdown(const std::vector<Column>& columns) {
     out += "\n";
     for (const Compared& w : c.works) out += row(w, peers);
     out += threads_table(c);
-    std::vector<std::string> runs = {runs_of(c, "Morello")};
-    for (const std::string& peer : peers) runs.push_back(runs_of(c, peer));
-    out += fmt::format("\nWhat ran: {}.\n\n", fmt::join(runs, ", "));
+    out += "\n" + what_ran(c) + "\n";
   }
   return out;
 }

@@ -31,6 +31,7 @@ constexpr Elsewhere kElsewhere[] = {
     {"cmake --build build --target bench_kernels", "bench/CMakeLists.txt"},
     {"build/bench/bench_kernels", "bench/CMakeLists.txt"},
     {"bench/peers/run", ""},
+    {"bench/graphs/run", ""},
 };
 
 // One directory for all commands of a page, so that one can use what another has written.

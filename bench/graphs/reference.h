@@ -1,0 +1,24 @@
+// What a kernel of several stages should make, in double precision, for some of its rows.
+#pragma once
+
+#include <vector>
+
+#include "bench/graphs/graph.h"
+
+namespace morello::bench {
+
+class Reference {
+ public:
+  explicit Reference(const Graph& g);
+  // The largest error in these rows, as a share of what rounding can explain.
+  double error(const float* out) const;
+
+ private:
+  struct Row {
+    i64 at = 0;
+    std::vector<double> value, allowed;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace morello::bench

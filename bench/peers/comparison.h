@@ -1,0 +1,61 @@
+// One row of a table: several ways to compute the same, and the limits of the machine, measured in
+// the same rounds.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/generated.h"
+#include "bench/limits.h"
+#include "bench/peers/contender.h"
+
+namespace morello::bench {
+
+// What everybody has to compute, and where it comes out.
+struct Wanted {
+  std::shared_ptr<Bytes> out;
+  std::function<double()> error;  // a share of what is allowed
+};
+
+class Comparison {
+ public:
+  struct Row {
+    std::string name, spec;
+    double operations = 0, bytes = 0;  // of one call
+    int threads = 1;
+  };
+  explicit Comparison(Row row) : row_(std::move(row)) {}
+
+  // Runs it once, and looks at what came out: that must not be an earlier one's.
+  void add(Contender c, const Wanted& wanted, int threads);
+  // The arithmetic of these vectors; reading as many bytes.
+  void add_arithmetic(bool floats, int threads);
+  void add_read(double bytes);
+  // A number to be printed with the row.
+  void add_fact(const std::string& name, double value) { facts_[name] = value; }
+  bool has(const std::string& name) const;
+
+  // Prints lines for parse() (report.h).
+  void measure(Rounds how) const;
+
+  // One pool per number of threads.
+  static ThreadPool& pool_of(int threads);
+
+ private:
+  struct Entry {
+    std::string name, runs;  // of a limit: fma or read
+    int threads;
+    double error;
+    bool limit;
+  };
+  void print(const std::vector<Times>& times) const;
+
+  Row row_;
+  Bytes data_;
+  std::vector<Entry> entries_;
+  std::vector<Task> tasks_;  // of entries_
+  std::map<std::string, double> facts_;
+};
+
+}  // namespace morello::bench

@@ -266,7 +266,8 @@ NestCode FusionWriter::code() {
   std::vector<std::string> names;
   for (const Param& t : g_.tensors) names.push_back(names_.fresh(t.name));
   for (const auto& [operand, program] : operands_in(f_.root))
-    if (const int t = g_.tensor_of(operand.first, operand.second); t < g_.params || g_.is_result(t))
+    if (const int t = g_.memory_of(g_.tensor_of(operand.first, operand.second));
+        t < g_.params || g_.is_result(t))
       here.at[operand] = names[t];
   for (int t = 0; t < g_.params; ++t)
     params.push_back(fmt::format("{} {}", const_pointer(g_.tensors[t].dtype), names[t]));

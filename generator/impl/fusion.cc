@@ -196,11 +196,11 @@ class Interpreter {
     std::vector<std::vector<double>> inputs;
     for (int t = 0; t < all.tensors(); ++t) {
       if (t == all.inputs()) continue;
-      inputs.push_back(
-          values_of_part(all.tensor(t), part.tensor(t), begin, values_[g_.tensor_of(p.stage, t)]));
+      inputs.push_back(values_of_part(all.tensor(t), part.tensor(t), begin,
+                                      values_[g_.memory_of(g_.tensor_of(p.stage, t))]));
     }
     const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
-    std::vector<double>& to = values_[g_.made_by(p.stage)];
+    std::vector<double>& to = values_[g_.memory_of(g_.made_by(p.stage))];
     each_element(all.output(), part.output(), begin,
                  [&](size_t i, size_t there) { to.at(there) = made[i]; });
   }
@@ -245,7 +245,8 @@ class Verifier {
   }
   std::string check(const Sequence& s, const GraphExtents& extents, Buffers buffers, int& next) {
     for (const int t : s.stored) {
-      if (t < g_.params || g_.is_result(t)) return "a buffer for a parameter or the result";
+      if (t < g_.params || g_.is_result(g_.memory_of(t)))
+        return "a buffer for a parameter or the result";
       if (!buffers.emplace(t, stored_shape(g_, t, extents)).second) return "a buffer in a buffer";
     }
     for (const FusedPtr& part : s.parts)
@@ -260,7 +261,7 @@ class Verifier {
       return fmt::format("another part of stage {}", p.stage);
     for (int t = 0; t < g_.stages[p.stage].computation.tensors(); ++t)
       if (const int tensor = g_.tensor_of(p.stage, t);
-          tensor >= g_.params && !g_.is_result(tensor) && !buffers.contains(tensor))
+          tensor >= g_.params && !g_.is_result(g_.memory_of(tensor)) && !buffers.contains(tensor))
         return fmt::format("{} has no buffer", g_.tensors[tensor].name);
     return verify(p.problem, p.problem.root(), *p.impl);
   }
@@ -273,6 +274,9 @@ class Verifier {
 
 std::string print(const Fusion& f) {
   Printer printer(f);
+  const Graph& g = *f.graph;
+  if (g.in_result >= 0)
+    printer.text = fmt::format("{} in {}\n", g.tensors[g.in_result].name, g.tensors.back().name);
   printer.node(f.root, 0, whole(*f.graph));
   return printer.text;
 }

@@ -5,7 +5,7 @@
 //             Steps of a parallel tile are tasks
 //   Sequence  parts one after the other. What the first make for those behind them lies in buffers
 //             that last as long as the sequence: as large as what one step of the loops around it
-//             needs, and dense
+//             needs, and dense. What lies in the result's memory (Graph::in_result) needs none
 //   StageCall  a program for a part of one stage
 //
 // This is fusion as "tile the consumer, compute the producer's tile in a nearer level": matmul,

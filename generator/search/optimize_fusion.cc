@@ -72,6 +72,7 @@ class FusionSearch {
   Group root() const;
   std::string key(const Group& g) const;
   std::vector<int> tensors(const Group& g) const;
+  void touch(Group& g, Level near) const;
   i64 bytes_of(int tensor, const GraphExtents& extents) const;
   i64 footprint(const Group& g) const;
   Level nearest(i64 bytes, const Group& g) const;
@@ -187,8 +188,10 @@ i64 FusionSearch::bytes_of(int tensor, const GraphExtents& extents) const {
 }
 
 i64 FusionSearch::footprint(const Group& g) const {
+  std::set<int> memory;
+  for (const int t : tensors(g)) memory.insert(g_.memory_of(t));
   i64 total = 0;
-  for (const int t : tensors(g)) total += bytes_of(t, g.extents);
+  for (const int t : memory) total += bytes_of(t, g.extents);
   return total;
 }
 
@@ -218,7 +221,7 @@ std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
   std::vector<int> out;
   for (int made = g.begin; made < cut; ++made) {
     const int tensor = g_.made_by(made);
-    if (g.buffers.contains(tensor) || g_.is_result(tensor)) continue;
+    if (g.buffers.contains(tensor) || g_.is_result(g_.memory_of(tensor))) continue;
     for (int s = cut; s < g.end; ++s)
       if (g_.operand_of(s, tensor) >= 0) {
         out.push_back(tensor);
@@ -239,11 +242,19 @@ Group FusionSearch::first(const Group& g, int cut) const {
   return out;
 }
 
+// What the stages of a group have touched is so near then.
+void FusionSearch::touch(Group& g, Level near) const {
+  std::set<int> memory;
+  for (const int t : tensors(g)) memory.insert(g_.memory_of(t));
+  for (size_t t = 0; t < g.level.size(); ++t)
+    if (memory.contains(g_.memory_of(static_cast<int>(t)))) g.level[t] = std::min(g.level[t], near);
+}
+
 // It finds near what the first part has touched, where all fits.
 Group FusionSearch::second(const Group& g, int cut) const {
   Group out = first(g, cut);
   const Level near = nearest(footprint(g), g);
-  for (const int t : tensors(out)) out.level[t] = std::min(out.level[t], near);
+  touch(out, near);
   out.begin = cut;
   out.end = g.end;
   return out;
@@ -383,7 +394,7 @@ Cost FusionSearch::stage_bound(const Group& g, int stage) {
   for (const int t : tensors(near))
     if (t >= g_.params && !g_.is_result(t)) {
       near.level[t] = kL1;
-      near.buffers[t] = stored_shape(g_, t, g.extents);
+      if (t != g_.in_result) near.buffers[t] = stored_shape(g_, t, g.extents);
     }
   near.tiled.clear();
   const auto [at, is_new] = bounds_.try_emplace(key(near), Cost::infinite());
@@ -400,7 +411,15 @@ Cost FusionSearch::stage_bound(const Group& g, int stage) {
 
 Cost FusionSearch::bound(const Group& g) {
   Cost sum;
-  for (int s = g.begin; s < g.end; ++s) sum = sum + stage_bound(g, s);
+  Group rest = g;
+  for (int s = g.begin; s < g.end; ++s) {
+    sum = sum + stage_bound(rest, s);
+    Group done = rest;
+    done.begin = s;
+    done.end = s + 1;
+    touch(done, kL1);
+    rest.level = done.level;
+  }
   return sum;
 }
 

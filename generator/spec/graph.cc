@@ -89,6 +89,35 @@ class Joined {
   std::vector<Class> all_;
 };
 
+// Whether a stage reads the tensor at no other elements than that of the output which it makes.
+bool by_elements(const Graph& g, int stage, int tensor) {
+  const Computation& c = g.stages[stage].computation;
+  for (int t = 0; t < c.tensors(); ++t)
+    if (t != c.inputs() && g.tensor_of(stage, t) == tensor &&
+        (c.tensor(t).axes != c.output().axes || (t < c.inputs() && c.reduces())))
+      return false;
+  return true;
+}
+
+// A parameter that may lie there too (docs/spec.md, in place) would be lost.
+int find_in_result(const Graph& g) {
+  const Param& result = g.tensors.back();
+  const auto is_like_result = [&](int t) {
+    const Param& p = g.tensors[t];
+    return !p.packed && !p.strided && p.dtype == result.dtype && p.shape == result.shape &&
+           p.layout == result.layout;
+  };
+  const int last = static_cast<int>(g.stages.size()) - 1;
+  for (int t = 0; t < g.params; ++t) {
+    bool elements = is_like_result(t);
+    for (int s = 0; s <= last; ++s) elements = elements && by_elements(g, s, t);
+    if (elements) return -1;
+  }
+  for (const int t : g.stages[last].arguments)
+    if (t >= g.params && !result.strided && is_like_result(t) && by_elements(g, last, t)) return t;
+  return -1;
+}
+
 }  // namespace
 
 // Tensors between stages first: they decide what can run together.
@@ -116,6 +145,7 @@ Graph graph_of(const KernelSpec& spec) {
         }
     }
   g.dims = joined.dims();
+  g.in_result = find_in_result(g);
   return g;
 }
 

@@ -23,10 +23,17 @@ struct Graph {
   std::vector<Param> tensors;  // as KernelSpec::tensor numbers them
   int params = 0;
   std::vector<GraphDim> dims;
+  // What lies between stages and in the memory of the result until the last one makes that of it,
+  // element by element: one buffer less, and what is written is near. -1: nothing.
+  int in_result = -1;
 
   int made_by(int stage) const { return params + stage; }
   bool is_result(int tensor) const {
     return tensor == params + static_cast<int>(stages.size()) - 1;
+  }
+  // The tensor in whose memory it lies: itself, but for what lies in the result's.
+  int memory_of(int tensor) const {
+    return tensor == in_result ? made_by(static_cast<int>(stages.size()) - 1) : tensor;
   }
   // The tensor that operand or extra t of a stage's Computation is.
   int tensor_of(int stage, int t) const;

@@ -74,5 +74,28 @@ TEST_CASE("tiles keep what lies between stages in a cache") {
   CHECK_MESSAGE(divided.starts_with("parallel i by 128\n  loop i by "), divided);
 }
 
+// By the name of the tensor.
+std::string in_result(std::string_view text) {
+  const Graph g = graph_of(spec(text));
+  return g.in_result < 0 ? "" : g.tensors[g.in_result].name;
+}
+
+TEST_CASE("what lies in the result's memory is read there element by element") {
+  CHECK(in_result("(x: f32[8,20]): f32 = softmax(x, axis=1)") == "t1");
+  CHECK(
+      in_result(
+          "(x: f32[8,20], w: f32[20,9], v: f32[20,9]): f32 = relu(matmul(x, w)) * matmul(x, v)") ==
+      "t0");
+  // Other types, layouts, elements.
+  CHECK(in_result("(x: f32[8,20]): bf16 = softmax(x, axis=1)") == "");
+  CHECK(in_result("(x: f32[8,20]): f32 col = softmax(x, axis=1)") == "");
+  CHECK(in_result("(a: f32[8,8], b: f32[8,8], c: f32[8,8]): f32 = matmul(matmul(a, b), c)") == "");
+  CHECK(in_result("(a: f32[8,8], b: f32[8,8]): f32 = transpose(h) * matmul(a, h) where "
+                  "h = matmul(a, b)") == "");
+  // The caller may have put r there.
+  CHECK(in_result("(x: f32[8,20], r: f32[8,20]): f32 = softmax(x, axis=1) + r") == "");
+  CHECK(in_result("(x: f32[8,20], r: f32[20]): f32 = softmax(x, axis=1) + r") == "t1");
+}
+
 }  // namespace
 }  // namespace morello

@@ -62,6 +62,12 @@ Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
   return collapse(part_in_all_dims(g, stage, extents, buffers));
 }
 
+bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,
+                       const Buffers& buffers) {
+  return collapsed_dims(part_in_all_dims(g, stage, extents, buffers)) ==
+         collapsed_dims(part_in_all_dims(g, stage, whole(g), {}));
+}
+
 i64 advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i64 step,
             const Problem& problem) {
   const int own = g.dims[dim].in_stage[stage];
@@ -259,6 +265,10 @@ class Verifier {
     if (p.stage != next++) return fmt::format("stage {} is not the next one", p.stage);
     if (*p.computation != stage_part(g_, p.stage, extents, buffers))
       return fmt::format("another part of stage {}", p.stage);
+    const std::vector<Operand>& operands = p.computation->operands;
+    if (std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.packed; }) &&
+        !has_dims_of_whole(g_, p.stage, extents, buffers))
+      return fmt::format("stage {} is packed in other dims", p.stage);
     for (int t = 0; t < g_.stages[p.stage].computation.tensors(); ++t)
       if (const int tensor = g_.tensor_of(p.stage, t);
           tensor >= g_.params && !g_.is_result(g_.memory_of(tensor)) && !buffers.contains(tensor))

@@ -76,6 +76,11 @@ using Buffers = std::map<int, std::vector<i64>>;
 Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
                        const Buffers& buffers);
 
+// Whether dims of a stage become the same ones in its part as in all of it. Where operands are
+// packed ahead of time they have to: orders of packed operands are orders of these dims.
+bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,
+                       const Buffers& buffers);
+
 // Elements from the part of an operand or extra that one step along a dim uses to that of the next;
 // 0: it is the same. `problem` is of a program for a part of the stage.
 i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int dim, i64 step,

@@ -95,6 +95,7 @@ class FusionSearch {
 
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
+  bool keeps_dims(const Group& g, int stage) const;
   std::vector<Family> families_of(const Computation& c, int stage) const;
   const Optimum* program(const Group& part_of);
   void choose_packing();
@@ -377,6 +378,11 @@ std::shared_ptr<const Computation> FusionSearch::computation(const Group& g, int
   return std::make_shared<Computation>(stage_part(g_, stage, g.extents, g.buffers));
 }
 
+// Of a stage that is packed ahead of time.
+bool FusionSearch::keeps_dims(const Group& g, int stage) const {
+  return !like_[stage] || has_dims_of_whole(g_, stage, g.extents, g.buffers);
+}
+
 std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) const {
   std::vector<Family> out = families(c, isa_);
   if (!like_[stage]) return out;
@@ -401,8 +407,11 @@ Cost FusionSearch::stage_bound(const Group& g, int stage) {
   if (!is_new) return at->second;
   const auto c = computation(near, stage);
   if (c->dims.size() > kMaxDims) return at->second;
+  // Other buffers may keep the dims.
+  const std::vector<Family> families =
+      keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
   const std::vector<Bounded> all =
-      by_bound(*c, machine_, families_of(*c, stage), options_.threads, part(near, stage));
+      by_bound(*c, machine_, families, options_.threads, part(near, stage));
   Cost least = Cost::infinite();
   for (const Bounded& b : all)
     if (g.threads > 1 || b.problem.threads == 1 || g.beside) least = std::min(least, b.bound);
@@ -430,7 +439,7 @@ const Optimum* FusionSearch::program(const Group& part_of) {
   const auto [at, is_new] = programs_.try_emplace(key(g));
   if (!is_new) return at->second ? &*at->second : nullptr;
   const auto c = computation(g, g.begin);
-  if (c->dims.size() > kMaxDims) return nullptr;
+  if (c->dims.size() > kMaxDims || !keeps_dims(g, g.begin)) return nullptr;
   SearchOptions options = options_;
   options.families = families_of(*c, g.begin);
   options.part = part(g, g.begin);

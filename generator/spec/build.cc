@@ -120,15 +120,27 @@ static void renumber(std::vector<Dim>& dims) {
   }
 }
 
-Computation collapse(Computation c) {
+// What each dim that there was has become.
+static std::vector<int> merge_all(Computation& c) {
+  std::vector<int> now(c.dims.size());
+  std::iota(now.begin(), now.end(), 0);
   for (int d = 0; d + 1 < static_cast<int>(c.dims.size());) {
-    if (can_merge(c, d))
-      merge(c, d);
-    else
+    if (!can_merge(c, d)) {
       ++d;
+      continue;
+    }
+    merge(c, d);
+    for (int& n : now) n -= n > d;
   }
+  return now;
+}
+
+Computation collapse(Computation c) {
+  merge_all(c);
   renumber(c.dims);
   return c;
 }
+
+std::vector<int> collapsed_dims(Computation c) { return merge_all(c); }
 
 }  // namespace morello

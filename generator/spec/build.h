@@ -29,5 +29,7 @@ std::string numbered(std::string_view letter, int i);
 //   reduce_sum, axis 2 of 5   i0 (two axes), i1 (two axes), k
 //   matmul [b,m,k] x [k,n]    m (b*m), n, k
 Computation collapse(Computation c);
+// Which dim of collapse() each of its dims becomes.
+std::vector<int> collapsed_dims(Computation c);
 
 }  // namespace morello

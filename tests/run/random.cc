@@ -87,10 +87,22 @@ struct Totals {
   }
 };
 
-// Two operators, one after the other, or three of them.
+// What models are made of.
+const std::vector<Step> kKnown[] = {
+    {Step::kMatmulLeft, Step::kSoftmax, Step::kMatmulLeft},
+    {Step::kMatmulLeft, Step::kBinary, Step::kSoftmax, Step::kMatmulLeft},
+    {Step::kMatmulRight, Step::kSoftmax, Step::kMatmulRight},
+    {Step::kRmsNorm, Step::kBinary, Step::kStore, Step::kMatmulLeft},
+    {Step::kMatmulLeft, Step::kUnary, Step::kBinary, Step::kStore, Step::kMatmulLeft},
+    {Step::kBinary, Step::kLayerNorm, Step::kBinary, Step::kBinary},
+};
+
+// Two operators, one after the other, three of them, or one of these.
 Drawn composed(Random& random, const std::string& name, Totals& totals) {
   std::vector<Step> steps(pick(random, 0, 3) == 0 ? 3 : 2);
   for (Step& s : steps) s = static_cast<Step>(pick(random, 0, kSteps - 1));
+  const i64 known = pick(random, 0, 8 * static_cast<i64>(std::size(kKnown)) - 1);
+  if (known < static_cast<i64>(std::size(kKnown))) steps = kKnown[known];
   int refused = 0;
   Drawn drawn = draw_composition(random, name, steps, refused);
   totals.refused += refused;

@@ -111,6 +111,9 @@ constexpr Shape kStages[] = {
     {"batches(x: bf16[12,16,3] order(2, 0, 1), w: bf16[12,19,3] packed): f32 col = "
      "rms_norm(matmul(x, transpose(w)), 0.01, axis=2)",
      2},
+    {"packed_twice(x: f32[13,5,11], w: f32[11,10] packed, v: f32[13,10,20] packed): bf16 = "
+     "matmul(h, v) where t = matmul(x, w), h: f16 = erf(t) + erf(t)",
+     2},
     {"twice_rounded(x: f32[31,42]): f32 = convert(b) + b where a: bf16 = x, b: f16 = a * 1", 1},
     {"renamed(x: f32[9,14]): f32 = exp(b) where a: bf16 = x, b: f16 = a", 1},
     {"bytes_of_three(a: u8[9,200], b: i8[9,200], c: u8[200]): f32 = reduce_sum(a * b * c, axis=1)",

@@ -28,6 +28,8 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "(x: bf16[12,16,3], w: bf16[12,19,3] packed): f32 = t + broadcast(reduce_sum(t, axis=2), "
     "axis=2) "
     "where t = matmul(x, transpose(w))",
+    "(x: f32[13,5,11], w: f32[11,10] packed, v: f32[13,10,20] packed): f32 = "
+    "matmul(relu(matmul(x, w) - 3), v)",
     "(x: u8[6,20], w: i8[20,9], s: i32[6]): i32 = reduce_sum(t * t, axis=1) + s where "
     "t = matmul(x, w)",
     "(x: f32[7,1], y: f32[1,9]): f32 = reduce_sum(matmul(x, y), axis=0)",

@@ -106,7 +106,7 @@ void write(const std::string& path, int width, int height, const std::string& ti
 }
 
 std::uint64_t odd(const Map::PageKey& page, std::size_t d) {
-  return page[3 + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF;
+  return page[kOddPartsPage + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF;
 }
 
 // "n = 192; a in L3, b packed in L2, out in L2": what is fixed, for people.

@@ -141,7 +141,7 @@ Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
 }
 
 // As Space::region() walks an operand: contiguous pieces grow while the next stride is as long as
-// the piece; from the first that is not, all that matters of a stride is its class.
+// the piece, or shorter in a window; from the first that is not, all that matters of a stride is its class.
 void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
   i64 run = 1;
   bool touching = true;
@@ -150,22 +150,18 @@ void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
     const i64 e = s.extent[g.dim];
     const int at = term++;
     if (e == 1) continue;
-    touching &= g.stride == run;
+    touching &= g.stride <= run;
     if (touching) {
-      run *= e;
+      run += (e - 1) * g.stride;
       continue;
     }
     const auto kind = static_cast<std::uint64_t>(stride_class(g.stride * size_[o], line_bytes_));
-    // Operands 0 and 1 fill the lower 42 bits of page[1] and page[2], operand 2 the upper 22.
-    if (o < 2)
-      k.page[1 + o] |= kind << kClassBits * at;
-    else
-      k.page[1 + at / 3] |= kind << (kClassBits * (6 + at % 3));
+    k.page[kClassesPage + o] |= kind << kClassBits * at;
   }
 }
 
 Key Coordinates::key(const Spec& s) const {
-  static_assert(kMaxDims == 6 && kMaxOperands == 3 && kLevels <= 8);
+  static_assert(kClassBits * kMaxDims <= 64 && kMenusBit > kThreadsBit + 16);
   Key k;
   std::uint64_t attributes = 0;
   for (int o = 0; o < operands_; ++o) {
@@ -185,7 +181,7 @@ Key Coordinates::key(const Spec& s) const {
     k.point[d] = static_cast<std::uint16_t>(twos);
     const i64 shown = shorter_ ? s.extent[d] : std::numeric_limits<i64>::max();
     k.page[0] |= menus_[d].seen(shown) << (kMenusBit + kMenuBits * d);
-    k.page[3 + d / 2] |= (e >> twos) << 32 * (d % 2);
+    k.page[kOddPartsPage + d / 2] |= (e >> twos) << 32 * (d % 2);
   }
   return k;
 }
@@ -200,7 +196,7 @@ Level farthest_of(const Key& key) {
 std::string describe(const Key& k, int dims, int operands) {
   std::string out;
   for (int d = 0; d < dims; ++d)
-    out += fmt::format("{} ", (k.page[3 + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF) << k.point[d]);
+    out += fmt::format("{} ", (k.page[kOddPartsPage + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF) << k.point[d]);
   for (int o = 0; o < operands; ++o) {
     out += fmt::format("{}{} ", level_name(k.point[kMaxDims + o]),
                        k.page[0] >> o & 1 ? " packed" : "");

@@ -33,14 +33,20 @@
 #include <vector>
 
 #include "impl/spec.h"
+#include "search/spatial_map.h"
 
 namespace morello {
 
 // Of a point: exponents of the dims, then levels of the operands.
 inline constexpr int kCoordinates = kMaxDims + kMaxOperands;
 
+// Words of a page: attributes, the classes of each operand, the odd parts of two dims each.
+inline constexpr int kClassesPage = 1;
+inline constexpr int kOddPartsPage = kClassesPage + kMaxOperands;
+static_assert(kOddPartsPage + (kMaxDims + 1) / 2 == kPageWords);
+
 struct Key {
-  std::array<std::uint64_t, 6> page{};
+  std::array<std::uint64_t, kPageWords> page{};
   std::array<std::uint16_t, kCoordinates> point{};
   bool operator==(const Key&) const = default;
   auto operator<=>(const Key&) const = default;

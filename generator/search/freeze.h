@@ -143,7 +143,7 @@ class Freezer {
   }
 
   void write_keys() {
-    for (std::size_t w = 0; w < 6; ++w) {
+    for (std::size_t w = 0; w < kPageWords; ++w) {
       std::vector<std::uint64_t> words;
       for (const Page& page : pages_) words.push_back(page.key[w]);
       put_ids(words, Columns::kKeyWords + static_cast<int>(w),

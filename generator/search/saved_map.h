@@ -106,9 +106,9 @@ template <int kLimits>
 struct SavedColumns {
   enum : int {
     kWidths,                         // of the fields of bodies
-    kKeyWords,                       // 6: values of every word of the page keys
-    kKeyIds = kKeyWords + 6,         // 6: per page
-    kBodyAt = kKeyIds + 6,           // per page: bit in kBodies
+    kKeyWords,                       // kPageWords: values of every word of the page keys
+    kKeyIds = kKeyWords + kPageWords,         // kPageWords: per page
+    kBodyAt = kKeyIds + kPageWords,           // per page: bit in kBodies
     kSlots,                          // hash table: page + 1, or 0
     kDecisions,                      // values
     kLevels,                         // 2 * kLimits: values of peaks and limits per level
@@ -169,7 +169,7 @@ class SavedMap {
       Body body;
       if (!body_of(page, body)) continue;
       PageKey key;
-      for (int w = 0; w < 6; ++w) key[static_cast<std::size_t>(w)] = word_of_key(page, w);
+      for (int w = 0; w < kPageWords; ++w) key[static_cast<std::size_t>(w)] = word_of_key(page, w);
       visit(body, [&](const Point& point, std::uint64_t cell) {
         boxes.clear();
         const auto [first, last] = boxes_of(body, cell);
@@ -236,7 +236,7 @@ class SavedMap {
     const std::uint64_t slots = column_[Columns::kSlots].count;
     if (!std::has_single_bit(slots) || slots <= pages()) return false;
     if (column_[Columns::kWidths].count != 2 * kDims + 2) return false;
-    for (int w = 0; w < 6; ++w)
+    for (int w = 0; w < kPageWords; ++w)
       if (column_[Columns::kKeyIds + w].count != pages()) return false;
     for (int i = 0; i < 1 + 2 * kLimits; ++i)
       if (column_[Columns::kWhats + i].count != column_[Columns::kWhats].count) return false;
@@ -260,7 +260,7 @@ class SavedMap {
       if (slot == 0) return false;
       page = slot - 1;
       bool same = page < pages();
-      for (int w = 0; w < 6 && same; ++w) same = word_of_key(page, w) == key[w];
+      for (int w = 0; w < kPageWords && same; ++w) same = word_of_key(page, w) == key[w];
       if (same) return true;
     }
     return false;

@@ -74,10 +74,13 @@ class Pieces {
   std::size_t size_ = 0;
 };
 
+// 64-bit words of a page's key.
+inline constexpr int kPageWords = 8;
+
 template <int kDims, int kLimits>
 class SpatialMap {
  public:
-  using PageKey = std::array<std::uint64_t, 6>;
+  using PageKey = std::array<std::uint64_t, kPageWords>;
   using Point = std::array<std::uint16_t, kDims>;
   using Vector = std::array<std::int64_t, kLimits>;
 
@@ -162,12 +165,12 @@ class SpatialMap {
 
   // Well mixed in all bits.
   static std::uint64_t hash(const PageKey& key) {
-    const auto part = [&key](std::size_t i, std::uint64_t odd) {
-      return (key[i] ^ key[i] >> 32) * odd;
-    };
-    return mix(part(0, 0x9E3779B97F4A7C15) + part(1, 0xC2B2AE3D27D4EB4F) +
-               part(2, 0xBF58476D1CE4E5B9) + part(3, 0x94D049BB133111EB) +
-               part(4, 0xFF51AFD7ED558CCD) + part(5, 0xD6E8FEB86659FD93));
+    constexpr std::uint64_t kOdd[kPageWords] = {
+        0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
+        0xFF51AFD7ED558CCD, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB};
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < key.size(); ++i) sum += (key[i] ^ key[i] >> 32) * kOdd[i];
+    return mix(sum);
   }
 
  private:

@@ -57,13 +57,14 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
   for (const AddressTerm& g : given_[operand]) {
     const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
     if (e == 1) continue;
-    if (g.stride == run && r.rows == 1) {
-      run *= e;
+    if (g.stride <= run && r.rows == 1) {  // of windows parts overlap
+      run += (e - 1) * g.stride;
       continue;
     }
-    r.rows *= e;
-    if (computation().dims[g.dim].reduction) r.along_reduction *= e;
     if (stride == 0) stride = g.stride;
+    const i64 apart = g.stride / stride;
+    r.rows = apart < r.rows ? r.rows + (e - 1) * apart : r.rows * e;
+    if (computation().dims[g.dim].reduction) r.along_reduction *= e;
   }
   if (blocked_[operand]) {  // close enough: all of it, in one piece
     run = 1;
@@ -202,8 +203,8 @@ bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
   for (const AddressTerm& g : given_[operand]) {
     if (g.dim == dim) return g.stride == run;
     if (s.extent[g.dim] == 1) continue;
-    if (g.stride != run) return false;
-    run *= s.extent[g.dim];
+    if (g.stride > run) return false;
+    run += (s.extent[g.dim] - 1) * g.stride;
   }
   return false;
 }

@@ -6,26 +6,45 @@
 
 namespace morello {
 
-Operand make_operand(const Param& p, std::span<const int> dims) {
+Axes axes_of(std::span<const int> dims) {
+  Axes axes;
+  for (const int d : dims) axes.push_back({{d, 1}});
+  return axes;
+}
+
+Operand make_operand(const Param& p, std::span<const AxisMap> axes) {
   Operand o{.name = p.name,
             .dtype = p.dtype,
             .shape = extents(p.shape),
-            .axes = {},
+            .axes = {axes.begin(), axes.end()},
             .layout = p.layout,
             .packed = p.packed,
             .strided = p.strided};
-  for (const int d : dims) o.axes.push_back({{d, 1}});
   return o;
 }
 
-Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims) {
+static Size size_of(const Computation& c, const AxisMap& axis) {
+  if (axis.size() == 1 && axis[0].coefficient == 1)
+    return {c.dims[axis[0].dim].extent, c.dims[axis[0].dim].size};
+  i64 last = 0;
+  for (const AxisTerm& t : axis) last += t.coefficient * (c.dims[t.dim].extent - 1);
+  return {last + 1};
+}
+
+std::vector<Size> sizes_of(const Computation& c, const Operand& o) {
+  std::vector<Size> out;
+  for (const AxisMap& axis : o.axes) out.push_back(size_of(c, axis));
+  return out;
+}
+
+Operand make_output(const Computation& c, Dtype dtype, const Axes& axes) {
   Param result{.name = "out",
                .dtype = dtype,
                .shape = {},
-               .layout = Layout::row(static_cast<int>(dims.size())),
+               .layout = Layout::row(static_cast<int>(axes.size())),
                .packed = false};
-  for (const int d : dims) result.shape.emplace_back(c.dims[d].extent, c.dims[d].size);
-  return make_operand(result, dims);
+  for (const AxisMap& axis : axes) result.shape.push_back(size_of(c, axis));
+  return make_operand(result, axes);
 }
 
 std::string shape_text(std::span<const Size> shape) {
@@ -40,13 +59,13 @@ Dim make_dim(std::string name, const Size& size, bool reduction) {
 
 std::string numbered(std::string_view letter, int i) { return fmt::format("{}{}", letter, i); }
 
-// The axis of `o` that dim d alone indexes, if d occurs nowhere else; else -1.
-static int plain_axis(const Operand& o, int d) {
+// The axis of `o` that dim d indexes step by step, if d occurs nowhere else; else -1.
+static int only_axis(const Operand& o, int d) {
   int found = -1;
   for (size_t axis = 0; axis < o.axes.size(); ++axis)
     for (const AxisTerm& term : o.axes[axis]) {
       if (term.dim != d) continue;
-      if (found >= 0 || o.axes[axis].size() != 1 || term.coefficient != 1) return -1;
+      if (found >= 0 || term.coefficient != 1) return -1;
       found = static_cast<int>(axis);
     }
   return found;
@@ -68,16 +87,22 @@ static bool contiguous(const Operand& o, int axis) {
 static bool can_merge(const Computation& c, int d) {
   if (c.dims[d].reduction != c.dims[d + 1].reduction) return false;
   if (run_time_size(c, d) || run_time_size(c, d + 1)) return false;
+  // The inner dim is all of an axis; others may index that of the outer one, as in a window.
   const auto as_one = [&](const Operand& o) {
     if (!touches(o, d) && !touches(o, d + 1)) return true;
-    const int outer = plain_axis(o, d), inner = plain_axis(o, d + 1);
-    return outer >= 0 && inner == outer + 1 && contiguous(o, outer);
+    const int outer = only_axis(o, d), inner = only_axis(o, d + 1);
+    return outer >= 0 && inner == outer + 1 && o.axes[inner].size() == 1 &&
+           o.shape[inner] == c.dims[d + 1].extent && contiguous(o, outer);
   };
   return std::all_of(c.operands.begin(), c.operands.end(), as_one) &&
          std::all_of(c.extras.begin(), c.extras.end(), as_one);
 }
 
-static void merge_axes(Operand& o, int axis) {
+static void merge_axes(Operand& o, int axis, int d) {
+  for (AxisTerm t : o.axes[axis]) {
+    t.coefficient *= o.shape[axis + 1];
+    if (t.dim != d) o.axes[axis + 1].push_back(t);
+  }
   o.shape[axis + 1] *= o.shape[axis];
   o.shape.erase(o.shape.begin() + axis);
   o.axes.erase(o.axes.begin() + axis);
@@ -96,7 +121,7 @@ static void merge_axes(Operand& o, int axis) {
 // Dims d and d + 1 become one, with the name of the inner one.
 static void merge(Computation& c, int d) {
   const auto merge_in = [&](Operand& o) {
-    if (touches(o, d)) merge_axes(o, plain_axis(o, d));
+    if (touches(o, d)) merge_axes(o, only_axis(o, d), d);
     for (AxisMap& axis : o.axes)
       for (AxisTerm& term : axis)
         if (term.dim > d) --term.dim;

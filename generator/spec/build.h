@@ -7,11 +7,18 @@
 
 namespace morello {
 
-// An operand for `p` with one dim per axis: axis i is indexed by dims[i].
-Operand make_operand(const Param& p, std::span<const int> dims);
+// How each axis of an operand is indexed.
+using Axes = std::vector<AxisMap>;
+// By one dim each.
+Axes axes_of(std::span<const int> dims);
 
-// The result, in row layout: its shape is the extents of `dims`.
-Operand make_output(const Computation& c, Dtype dtype, std::span<const int> dims);
+Operand make_operand(const Param& p, std::span<const AxisMap> axes);
+
+// The result, in row layout: its shape is how far the dims of each axis reach.
+Operand make_output(const Computation& c, Dtype dtype, const Axes& axes);
+
+// The shape of an operand whose axes are whole tensors' axes.
+std::vector<Size> sizes_of(const Computation& c, const Operand& o);
 
 // "[2,3,4]", "[2,n]"
 std::string shape_text(std::span<const Size> shape);

@@ -19,7 +19,7 @@
 
 namespace morello {
 
-inline constexpr int kMaxDims = 6;
+inline constexpr int kMaxDims = 8;
 inline constexpr int kMaxOperands = 3;
 inline constexpr int kMaxExtras = 5;
 inline constexpr int kMaxTensors = kMaxOperands + kMaxExtras;

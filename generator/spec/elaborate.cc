@@ -19,9 +19,6 @@ namespace morello {
 namespace {
 
 using Shape = std::vector<Size>;
-// The dim of the Computation that each axis of an operand has.
-using Axes = std::vector<int>;
-
 const Size kAnySize{0};
 
 class Elaborator {
@@ -62,6 +59,11 @@ class Elaborator {
   }
   Computation& c() { return out_.computation; }
   bool sums() const { return sum_ != nullptr; }
+  Axes every_dim() {
+    std::vector<int> dims(c().dims.size());
+    std::iota(dims.begin(), dims.end(), 0);
+    return axes_of(dims);
+  }
   // It may be written several times.
   bool is_sum(const Expr& e) const { return sums() && e == *sum_; }
 
@@ -84,9 +86,7 @@ bool Elaborator::shape_of(const ExprSyntax& s, const Expr& e, Shape& out) {
   const OpDef& op = *find_op(e.op);
   if (op.sums()) {
     if (!is_sum(e) && !build_sum(s, e, op)) return false;
-    for (const AxisMap& axis : c().output().axes)
-      out.emplace_back(c().dims[axis[0].dim].extent, c().dims[axis[0].dim].size);
-    return true;
+    return out = sizes_of(c(), c().output()), true;
   }
   std::vector<Shape> args(e.args.size());
   for (size_t i = 0; i < e.args.size(); ++i)
@@ -204,7 +204,7 @@ bool Elaborator::build_reduction(const ExprSyntax& s, const Expr& e, const OpDef
   size_t axis = 0;
   if (!shape_of(s.args[0], e.args[0], shape) || !reduced_axis(s, e, shape, axis)) return false;
   c().combine = op.combine;
-  Axes in, out;
+  std::vector<int> in, out;
   for (size_t i = 0; i < shape.size(); ++i) {
     in.push_back(static_cast<int>(c().dims.size()));
     if (i == axis) continue;
@@ -217,8 +217,8 @@ bool Elaborator::build_reduction(const ExprSyntax& s, const Expr& e, const OpDef
   }
   in[axis] = static_cast<int>(c().dims.size());
   c().dims.push_back(make_dim("k", shape[axis], true));
-  if (!reduced_body(s, e, in)) return false;
-  c().operands.push_back(make_output(c(), c().compute, out));
+  if (!reduced_body(s, e, axes_of(in))) return false;
+  c().operands.push_back(make_output(c(), c().compute, axes_of(out)));
   return true;
 }
 
@@ -291,9 +291,7 @@ bool Elaborator::begin() {
       c().dims.push_back(make_dim(numbered("i", static_cast<int>(i)), out_.shape[i]));
     return true;
   }
-  Shape sum;
-  for (const AxisMap& axis : c().output().axes)
-    sum.emplace_back(c().dims[axis[0].dim].extent, c().dims[axis[0].dim].size);
+  const Shape sum = sizes_of(c(), c().output());
   MORELLO_CHECK(sum == out_.shape, "{} of shape {} in a stage of {}", sum_->op, shape_text(sum),
                 shape_text(out_.shape));
   return true;
@@ -341,9 +339,7 @@ bool Elaborator::operand(const ExprSyntax& s, const Expr& e, const Axes& axes, i
 }
 
 bool Elaborator::sum_term(const ExprSyntax& s, const Axes& axes, int& out) {
-  Axes own;
-  for (const AxisMap& axis : c().output().axes) own.push_back(axis[0].dim);
-  MORELLO_CHECK(axes == own, "another order of axes than {} has", s.op);
+  MORELLO_CHECK(axes == c().output().axes, "another order of axes than {} has", s.op);
   const size_t from = terms_.size();
   out = add_term(terms_, {.fn = Fn::kValue, .type = c().compute});
   if (type_ != c().compute) {
@@ -468,11 +464,9 @@ void Elaborator::name_operands() {
 bool Elaborator::finish() {
   Computation& c = this->c();
   if (!sums()) {
-    Axes all(c.dims.size());
-    std::iota(all.begin(), all.end(), 0);
     choose_inputs(full_operands());
     c.body = pruned(terms_);
-    c.operands.push_back(make_output(c, k_.result.dtype, all));
+    c.operands.push_back(make_output(c, k_.result.dtype, every_dim()));
   } else {
     c.finish = pruned(terms_);
     if (c.finish.size() == 1 && c.finish[0].fn == Fn::kValue) c.finish.clear();
@@ -504,13 +498,8 @@ Result<Shape> Elaborator::shape() {
 
 Result<Elaborated> Elaborator::run(std::span<const Size> given) {
   if (!resolved() || !result_shape(given) || !begin()) return error_;
-  Axes axes;
-  if (sums())
-    for (const AxisMap& axis : c().output().axes) axes.push_back(axis[0].dim);
-  else
-    for (size_t d = 0; d < c().dims.size(); ++d) axes.push_back(static_cast<int>(d));
   int root = -1;
-  if (!term(k_.expr, expr_, axes, root)) return error_;
+  if (!term(k_.expr, expr_, sums() ? c().output().axes : every_dim(), root)) return error_;
   terms_.resize(static_cast<size_t>(root) + 1);  // the last term is the value
   if (!finish()) return error_;
   return std::move(out_);

@@ -57,7 +57,7 @@ static Result<Computation> build(const OpCall& call) {
     std::vector<int> d;
     for (int i = batch - (static_cast<int>(rank) - 2); i < batch; ++i) d.push_back(i);
     d.insert(d.end(), {row, column});
-    return d;
+    return axes_of(d);
   };
   c.operands = {make_operand(a, dims(a.shape.size(), m, k)),
                 make_operand(b, dims(b.shape.size(), k, n)),

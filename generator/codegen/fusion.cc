@@ -57,8 +57,8 @@ class FusionWriter {
   Here step(const Here& here, const Tile& t, i64 extent) const;
   std::string chunk(const FusedPtr& n, const Tile& t, const Here& here);
   void packers();
-  std::string moved(const std::string& arena, i64 bytes) const {
-    return bytes == 0 ? arena : fmt::format("{} + {}", arena, bytes);
+  std::string moved(const std::string& pointer, i64 by) const {
+    return by == 0 ? pointer : fmt::format("{} + {}", pointer, by);
   }
 
   const Fusion& f_;
@@ -168,9 +168,16 @@ void FusionWriter::node(Writer& w, const FusedPtr& n, const Sequence& s, const H
     w.line("{0} {1} = static_cast<{0}>(static_cast<void*>({2}));",
            mutable_pointer(g_.tensors[t].dtype), name, moved(here.arena, used));
     used += stored_bytes(t, here.extents);
-    inside.buffers[t] = stored_shape(g_, t, here.extents);
-    for (const auto& [operand, program] : operands_in(n))
-      if (g_.tensor_of(operand.first, operand.second) == t) inside.at[operand] = name;
+    const std::vector<i64>& shape = inside.buffers[t] = stored_shape(g_, t, here.extents);
+    const int maker = t - g_.params;
+    if (!g_.stages[maker].border.empty())
+      w.line("__builtin_memset({}, 0, {});", name,
+             count_elements(shape) * bytes(g_.tensors[t].dtype));
+    for (const auto& [operand, program] : operands_in(n)) {
+      if (g_.tensor_of(operand.first, operand.second) != t) continue;
+      const bool makes = operand.first == maker;
+      inside.at[operand] = makes ? moved(name, g_.first_inside(maker, shape)) : name;
+    }
   }
   inside.arena = moved(here.arena, used);
   for (const FusedPtr& part : s.parts) emit(w, part, inside);

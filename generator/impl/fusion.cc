@@ -54,7 +54,12 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
 std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents) {
   if (tensor < g.params) return morello::extents(g.tensors[tensor].shape);
   const int stage = tensor - g.params;
-  return with_extents(g.stages[stage].computation, stage_extents(g, stage, extents)).output().shape;
+  const Stage& s = g.stages[stage];
+  std::vector<i64> shape =
+      with_extents(s.computation, stage_extents(g, stage, extents)).output().shape;
+  for (size_t axis = 0; axis < s.border.size(); ++axis)
+    shape[axis] += s.border[axis].low + s.border[axis].high;
+  return shape;
 }
 
 Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
@@ -97,6 +102,10 @@ std::string tile_problem(const Graph& g, int dim, int begin, int end) {
           return a.size() == 1 && a[0].dim == of && a[0].coefficient == 1;
         };
         const Operand& used = c.tensor(t);
+        const std::vector<Border>& border = g.stages[maker].border;
+        if (!border.empty() && border[axis] != Border{} &&
+            along(made.axes[axis], d.in_stage[maker]))
+          return fmt::format("{} has a border along {}", g.tensors[tensor].name, d.name);
         if (used.axes.empty() ||
             along(made.axes[axis], d.in_stage[maker]) != along(used.axes[axis], own))
           return fmt::format("{} is used along another axis than it is made",
@@ -136,8 +145,9 @@ class Printer {
   void print(const Sequence& s, int depth, const GraphExtents& extents) {
     std::vector<std::string> names;
     for (const int t : s.stored)
-      names.push_back(fmt::format("{} {}[{}]", g_.tensors[t].name, name(g_.tensors[t].dtype),
-                                  fmt::join(stored_shape(g_, t, extents), ",")));
+      names.push_back(fmt::format("{} {}[{}]{}", g_.tensors[t].name, name(g_.tensors[t].dtype),
+                                  fmt::join(stored_shape(g_, t, extents), ","),
+                                  g_.stages[t - g_.params].border.empty() ? "" : " bordered"));
     if (!names.empty()) line(depth++, fmt::format("with {}", fmt::join(names, ", ")));
     for (const FusedPtr& part : s.parts) node(part, depth, extents);
   }
@@ -186,7 +196,7 @@ class Interpreter {
     }
   }
   void run(const Sequence& s, const GraphExtents& extents, const std::vector<i64>& at) {
-    for (const int t : s.stored) std::fill(values_[t].begin(), values_[t].end(), kNan);
+    for (const int t : s.stored) clear(t);
     for (const FusedPtr& part : s.parts) node(part, extents, at);
   }
   void run(const StageCall& r, const GraphExtents& extents, const std::vector<i64>& at) {
@@ -206,9 +216,27 @@ class Interpreter {
                                       values_[g_.memory_of(g_.tensor_of(p.stage, t))]));
     }
     const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
-    std::vector<double>& to = values_[g_.memory_of(g_.made_by(p.stage))];
-    each_element(all.output(), part.output(), begin,
-                 [&](size_t i, size_t there) { to.at(there) = made[i]; });
+    const int tensor = g_.made_by(p.stage);
+    Operand whole = all.output();
+    whole.shape = morello::extents(g_.tensors[tensor].shape);
+    const auto first = static_cast<size_t>(g_.first_inside(p.stage, whole.shape));
+    std::vector<double>& to = values_[g_.memory_of(tensor)];
+    each_element(whole, part.output(), begin,
+                 [&](size_t i, size_t there) { to.at(first + there) = made[i]; });
+  }
+
+  // Nothing is in a buffer but zeros around it.
+  void clear(int tensor) {
+    const int stage = tensor - g_.params;
+    std::vector<double>& values = values_[tensor];
+    std::fill(values.begin(), values.end(), g_.stages[stage].border.empty() ? kNan : 0);
+    if (g_.stages[stage].border.empty()) return;
+    const Operand& made = g_.stages[stage].computation.output();
+    Operand whole = made;
+    whole.shape = morello::extents(g_.tensors[tensor].shape);
+    const auto first = static_cast<size_t>(g_.first_inside(stage, whole.shape));
+    each_element(whole, made, std::vector<i64>(g_.stages[stage].computation.dims.size(), 0),
+                 [&](size_t, size_t there) { values.at(first + there) = kNan; });
   }
 
   const Fusion& f_;

@@ -269,28 +269,43 @@ i64 Space::least_edges(i64 stores) const {
   return std::min(work_millicycles(given), work_millicycles(packed));
 }
 
-// The leaves every program of the family must run: whole quanta of every parallel dim and one
-// remainder, each over the whole reduction. Splitting the reduction only adds edges and calls.
+// Leaves along a dim that together do the least: as few as there can be, as even as rows and
+// vectors allow. What a leaf takes is convex in their number (the longest of what its instructions
+// take, each in proportion), so neither more leaves nor uneven ones take less. (Before, whole
+// quanta and a remainder: 28 rows and 4 take longer than 16 and 16.) Splitting the reduction only
+// adds edges and calls.
+std::vector<Space::Leaves> Space::even_leaves(int d) const {
+  const Dim& dim = computation().dims[d];
+  if (dim.reduction) return {{dim.extent, 1}};
+  const i64 unit = d == family().lane ? family().kernel->lanes : 1;
+  const i64 units = ceil_div(dim.extent, unit);
+  const i64 leaves = ceil_div(units, family().quantum[d] / unit);
+  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - dim.extent;
+  return {{(least + 1) * unit, more},
+          {least * unit, leaves - more - (short_by > 0 ? 1 : 0)},
+          {least * unit - short_by, short_by > 0 ? 1 : 0}};
+}
+
+// The leaves that every program of the family must run.
 Cost Space::least_compute() const {
-  const Computation& c = computation();
-  const Kernel& k = *family().kernel;
+  std::vector<std::pair<Extents, i64>> tiles(1);
+  tiles[0].first.fill(1);
+  tiles[0].second = 1;
+  for (int d = 0; d < dims(); ++d) {
+    std::vector<std::pair<Extents, i64>> next;
+    for (auto [tile, count] : tiles)
+      for (const Leaves& l : even_leaves(d)) {
+        tile[d] = l.extent;
+        if (l.count > 0) next.emplace_back(tile, count * l.count);
+      }
+    tiles = std::move(next);
+  }
   Cost sum;
-  const int corners = 1 << dims();
-  for (int corner = 0; corner < corners; ++corner) {
-    Extents tile;
-    tile.fill(1);
-    i64 count = 1;
-    for (int d = 0; d < dims(); ++d) {
-      const Dim& dim = c.dims[d];
-      const bool rest = corner >> d & 1;
-      const i64 quantum = dim.reduction ? dim.extent : family().quantum[d];
-      tile[d] = rest ? dim.extent % quantum : quantum;
-      count *= rest ? (dim.extent % quantum > 0 ? 1 : 0) : dim.extent / quantum;
-    }
-    if (count == 0) continue;
+  for (const auto& [tile, count] : tiles) {
     i64 stores = 1;
     for (int d = 0; d < dims(); ++d)
-      if (!c.dims[d].reduction) stores *= d == family().lane ? ceil_div(tile[d], k.lanes) : tile[d];
+      if (!computation().dims[d].reduction)
+        stores *= d == family().lane ? ceil_div(tile[d], family().kernel->lanes) : tile[d];
     sum = sum +
           count * Cost::milli(work_millicycles(leaf_work(tile)) + least_edges(stores) + kCallMilli);
   }

@@ -83,6 +83,7 @@ class FusionSearch {
   Group step(const Group& g, const Option& o, i64 extent) const;
   Cost bring(const Group& g, const Option& o) const;
   std::vector<int> stored(const Group& g, int cut) const;
+  Cost borders(const Group& g, const std::vector<int>& stored) const;
 
   std::vector<Option> options(const Group& g);
   void add_tiles(const Group& g, int dim, std::vector<Option>& out);
@@ -289,6 +290,17 @@ Cost FusionSearch::bring(const Group& g, const Option& o) const {
   return total;
 }
 
+// Buffers that have a border are filled with zeros first.
+Cost FusionSearch::borders(const Group& g, const std::vector<int>& stored) const {
+  Cost total;
+  for (const int t : stored) {
+    if (g_.stages[t - g_.params].border.empty()) continue;
+    const LevelDesc& at = machine_.levels[g.level[t]];
+    total = total + ceil_div(bytes_of(t, g.extents), at.line) * Cost::milli(at.line_millicycles);
+  }
+  return total;
+}
+
 // Operands packed ahead of time are read panel by panel where the outermost digit of their order is
 // the dim, in one stream, and nothing else is cut.
 bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
@@ -457,8 +469,10 @@ const Optimum* FusionSearch::program(const Group& part_of) {
 
 Cost FusionSearch::price(const Group& g, const Option& o) {
   if (o.cut < 0) return tiled(g, o, [&](const Group& inner) { return solve(inner).cost; });
-  const Cost before = solve(first(g, o.cut)).cost;
-  return before.finite() ? before + solve(second(g, o.cut)).cost : before;
+  const Group start = first(g, o.cut);
+  const Cost before = solve(start).cost;
+  if (!before.finite()) return before;
+  return borders(start, stored(g, o.cut)) + before + solve(second(g, o.cut)).cost;
 }
 
 Solved FusionSearch::solve(const Group& g) {

@@ -144,6 +144,10 @@ class Space {
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;
+  struct Leaves {  // so many, of so much of a dim
+    i64 extent, count;
+  };
+  std::vector<Leaves> even_leaves(int d) const;
   Cost least_compute() const;
   i64 least_edges(i64 stores) const;
   Cost arithmetic(const Spec& s) const;

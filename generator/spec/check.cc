@@ -31,6 +31,7 @@ class Checker {
   bool sums(const TensorSyntax& given);
   bool packing();
   bool extras(const Stage& s);
+  bool blocks(const Stage& s);
   bool finish(Stage& s);
 
   std::vector<Size> shape(const TensorSyntax& tensor) const;
@@ -320,7 +321,28 @@ bool Checker::packing() {
                   fmt::format("`{}` is packed and so can be used only once", spec_.params[i].name));
   }
   return std::all_of(spec_.stages.begin(), spec_.stages.end(),
-                     [&](const Stage& s) { return extras(s); });
+                     [&](const Stage& s) { return extras(s) && blocks(s); });
+}
+
+// Blocks are found by one dim, which steps through their axis and does nothing else.
+bool Checker::blocks(const Stage& s) {
+  const Computation& c = s.computation;
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Operand& o = c.tensor(t);
+    for (const Digit& d : o.layout.digits) {
+      if (o.packed || o.shape.empty() || (d.div == 1 && d.mod == 0)) continue;
+      const AxisMap& axis = o.axes[d.axis];
+      if (axis.empty() || (axis.size() == 1 && axis[0].coefficient == 1)) continue;
+      const size_t argument = static_cast<size_t>(t < c.inputs() ? t : t - 1);
+      const Token& at =
+          t == c.inputs() ? k_.result.layout.at : k_.params[s.arguments[argument]].layout.at;
+      return fail(at, fmt::format("axis {} is not walked through element by element here, so that "
+                                  "it cannot be in blocks; allowed: row, col, order(...) without / "
+                                  "and % for that axis",
+                                  d.axis));
+    }
+  }
+  return true;
 }
 
 // What is read beside a sum is read where it lies, a vector at a time.

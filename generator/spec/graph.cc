@@ -11,6 +11,13 @@ int Graph::tensor_of(int stage, int t) const {
   return s.arguments[t < s.computation.inputs() ? t : t - 1];
 }
 
+i64 Graph::first_inside(int stage, std::span<const i64> buffer) const {
+  i64 at = 0;
+  for (size_t axis = 0; axis < stages[stage].border.size(); ++axis)
+    at = at * buffer[axis] + stages[stage].border[axis].low;
+  return at;
+}
+
 int Graph::dim_of(int stage, int dim) const {
   for (size_t d = 0; d < dims.size(); ++d)
     if (dims[d].in_stage[stage] == dim) return static_cast<int>(d);
@@ -114,7 +121,9 @@ int find_in_result(const Graph& g) {
     if (elements) return -1;
   }
   for (const int t : g.stages[last].arguments)
-    if (t >= g.params && !result.strided && is_like_result(t) && by_elements(g, last, t)) return t;
+    if (t >= g.params && g.stages[t - g.params].border.empty() && !result.strided &&
+        is_like_result(t) && by_elements(g, last, t))
+      return t;
   return -1;
 }
 
@@ -149,12 +158,29 @@ Graph graph_of(const KernelSpec& spec) {
   return g;
 }
 
+// What a stage makes, with zeros around it.
+static std::vector<double> bordered(const Graph& g, int stage, std::vector<double> values) {
+  if (g.stages[stage].border.empty()) return values;
+  const std::vector<i64>& inner = g.stages[stage].computation.output().shape;
+  const std::vector<i64> outer = extents(g.tensors[g.made_by(stage)].shape);
+  std::vector<double> out(count_elements(outer), 0.0);
+  std::vector<i64> index(inner.size(), 0);
+  for (const double v : values) {
+    i64 at = 0;
+    for (size_t a = 0; a < index.size(); ++a) at = at * outer[a] + index[a];
+    out[at + g.first_inside(stage, outer)] = v;
+    for (size_t a = index.size(); a-- > 0 && ++index[a] == inner[a];) index[a] = 0;
+  }
+  return out;
+}
+
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params) {
   std::vector<std::vector<double>> values = params;
   for (const Stage& s : g.stages) {
     std::vector<std::vector<double>> inputs;
     for (const int t : s.arguments) inputs.push_back(values[t]);
-    values.push_back(evaluate(s.computation, inputs));
+    values.push_back(
+        bordered(g, static_cast<int>(values.size()) - g.params, evaluate(s.computation, inputs)));
   }
   return values.back();
 }

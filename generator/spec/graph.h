@@ -35,6 +35,9 @@ struct Graph {
   int memory_of(int tensor) const {
     return tensor == in_result ? made_by(static_cast<int>(stages.size()) - 1) : tensor;
   }
+  // Elements before the first that a stage stores in its tensor, which lies in a dense buffer of
+  // this shape: its border.
+  i64 first_inside(int stage, std::span<const i64> buffer) const;
   // The tensor that operand or extra t of a stage's Computation is.
   int tensor_of(int stage, int t) const;
   // The dim of a stage's dim.

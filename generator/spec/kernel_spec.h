@@ -69,12 +69,20 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
+// Zeros before and behind what is stored, along one axis.
+struct Border {
+  i64 low = 0, high = 0;
+  bool operator==(const Border&) const = default;
+};
+
 // What a kernel does at once: one Computation, of parameters and of what stages before it made.
 struct Stage {
   Computation computation;
   // The tensor that each input is, then those of its extras, by KernelSpec::tensor. One may be used
   // twice unless it is packed.
   std::vector<int> arguments;
+  // Of the tensor that it makes, axis by axis: what reads it sees the border, too. Empty: none.
+  std::vector<Border> border = {};
   bool operator==(const Stage&) const = default;
 };
 

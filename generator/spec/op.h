@@ -47,6 +47,7 @@ struct OpDef {
   int (*term)(Terms& terms, std::span<const int> args) = nullptr;
   bool inserts_axis = false;  // or the operand itself, the same along one more axis
   bool swaps_axes = false;    // ... with the last two axes in the other order
+  bool pads = false;          // ... with zeros around it
   bool keeps_number = false;  // of an operand that inserts an axis: [1] stays one number
   // Or what it is in the language, of operands a, b, c and of its own attributes.
   std::string_view definition = {};

@@ -23,6 +23,7 @@
 #include <map>
 #include <set>
 
+#include "spec/build.h"
 #include "spec/elaborate.h"
 #include "spec/names.h"
 #include "spec/resolve.h"
@@ -80,9 +81,11 @@ class Divider {
   bool region(int n, Region& out);
   bool sum(const Node& n, std::vector<Region>& args);
   bool axis(const Node& n, std::vector<Region>& args, Region& out);
+  bool pad(int n, Region& out);
+  bool border(const Node& n, const std::vector<Size>& shape, std::vector<Border>& out);
   bool elementwise(const Node& n, std::vector<Region>& args, Region& out);
   bool shape(Region& r);
-  bool store(int n, Region& r, std::optional<Dtype> type);
+  bool store(int n, Region& r, std::optional<Dtype> type, std::vector<Border> border = {});
   std::string fresh_name(const std::string& wanted) const;
   Dtype type_of(int n, const Region& r) const;
 
@@ -245,6 +248,7 @@ static bool is_cheap(const OpDef& op) {
 bool Divider::region(int n, Region& out) {
   if (const auto known = done_.find(n); known != done_.end()) return out = known->second, true;
   const Node node = nodes_[n];
+  if (node.kind == Expr::Kind::kCall && find_op(node.name)->pads) return pad(n, out);
   std::vector<Region> args(node.args.size());
   for (size_t i = 0; i < args.size(); ++i)
     if (!region(node.args[i], args[i])) return false;
@@ -303,6 +307,49 @@ bool Divider::axis(const Node& n, std::vector<Region>& args, Region& out) {
   return true;
 }
 
+// Axis by axis: several pads of one operand are one border.
+bool Divider::border(const Node& n, const std::vector<Size>& shape, std::vector<Border>& out) {
+  const auto fail = [&](std::string message) {
+    error_ = source_.error(n.at, std::move(message));
+    return false;
+  };
+  Border b;
+  std::optional<i64> axis;
+  for (const AttributeSyntax& a : n.attributes)
+    (a.at.text == "axis" ? axis.emplace() : a.at.text == "low" ? b.low : b.high) = a.value;
+  if (!axis) return fail("pad needs an axis, such as pad(x, axis=1, low=1, high=1)");
+  if (*axis >= static_cast<i64>(out.size()))
+    return fail(fmt::format("there is no axis {} in {}; the last one is {}", *axis,
+                            shape_text(shape), out.size() - 1));
+  out[*axis].low += b.low;
+  out[*axis].high += b.high;
+  return true;
+}
+
+bool Divider::pad(int n, Region& out) {
+  int inner = n;
+  std::vector<int> pads;
+  const auto is_pad = [&](int i) {
+    return nodes_[i].kind == Expr::Kind::kCall && find_op(nodes_[i].name)->pads;
+  };
+  for (; is_pad(inner); inner = nodes_[inner].args[0]) pads.push_back(inner);
+  if (!region(inner, out)) return false;
+  std::vector<Border> around(out.shape.size());
+  for (const int p : pads)
+    if (!border(nodes_[p], out.shape, around)) return false;
+  const Dtype type = nodes_[n].type.value_or(type_of(inner, out));
+  if (bytes(type) == 1) {
+    error_ = source_.error(nodes_[n].at, fmt::format("pad of {} is not supported; allowed: f32, "
+                                                     "bf16, f16, i32, i16",
+                                                     name(type)));
+    return false;
+  }
+  const bool none = around == std::vector<Border>(around.size());
+  if (!none || nodes_[n].type) return store(n, out, nodes_[n].type, std::move(around));
+  done_[n] = out;
+  return true;
+}
+
 bool Divider::elementwise(const Node& n, std::vector<Region>& args, Region& out) {
   Region whole{.expr = {.kind = n.kind, .at = n.at, .op = n.name}};
   for (const Region& arg : args) whole.expr.args.push_back(arg.expr);
@@ -344,6 +391,8 @@ std::string Divider::fresh_name(const std::string& wanted) const {
 // up as such; all else in the type in which elements are computed.
 Dtype Divider::type_of(int n, const Region& r) const {
   const Dtype elements = accumulator(k_.result.dtype);
+  for (const Param& p : params_)
+    if (r.expr.kind == Expr::Kind::kParam && p.name == r.expr.op) return p.dtype;  // a copy
   const auto adds_integers = [&](int use) {
     return use >= 0 && std::all_of(nodes_[use].args.begin(), nodes_[use].args.end(),
                                    [&](int arg) { return nodes_[arg].integers; });
@@ -363,12 +412,12 @@ static ExprSyntax converted(const ExprSyntax& e) {
 }
 
 // The stage that makes it; what uses it reads a tensor.
-bool Divider::store(int n, Region& r, std::optional<Dtype> type) {
+bool Divider::store(int n, Region& r, std::optional<Dtype> type, std::vector<Border> border) {
   if (r.expr.kind == Expr::Kind::kNumber) return true;
-  if (r.expr.kind == Expr::Kind::kParam && !type) return true;
+  const bool copies = r.expr.kind == Expr::Kind::kParam;
+  if (copies && !type && border.empty()) return true;
   KernelSyntax stage;
-  stage.expr = r.expr;
-  if (r.expr.kind == Expr::Kind::kParam) stage.expr = converted(r.expr);
+  stage.expr = copies ? converted(r.expr) : r.expr;
   stage.result.dtype = type ? *type : type_of(n, r);
   stage.result.dtype_at = r.expr.at;
   Result<Elaborated> made = elaborate(stage, params_, {}, source_);
@@ -376,7 +425,10 @@ bool Divider::store(int n, Region& r, std::optional<Dtype> type) {
     error_ = made.error();
     return false;
   }
-  out_.stages.push_back({std::move(made->computation), std::move(made->arguments)});
+  for (size_t axis = 0; axis < border.size(); ++axis)
+    made->shape[axis].extent += border[axis].low + border[axis].high;
+  out_.stages.push_back(
+      {std::move(made->computation), std::move(made->arguments), std::move(border)});
   const std::string& name = names_.emplace_back(fresh_name(nodes_[n].wanted));
   Param tensor{.name = name, .dtype = stage.result.dtype, .shape = made->shape};
   tensor.layout = Layout::row(static_cast<int>(made->shape.size()));
@@ -407,10 +459,11 @@ Result<Staged> Divider::run(std::span<const Size> given) {
   KernelSyntax last;
   last.result = k_.result;
   last.expr = r.expr;
-  if (r.expr.kind == Expr::Kind::kParam && nodes_[root].type) last.expr = converted(r.expr);
+  if (r.expr.kind == Expr::Kind::kParam && nodes_[root].kind == Expr::Kind::kCall)
+    last.expr = converted(r.expr);
   Result<Elaborated> made = elaborate(last, params_, given, source_);
   if (!made) return made.error();
-  out_.stages.push_back({std::move(made->computation), std::move(made->arguments)});
+  out_.stages.push_back({std::move(made->computation), std::move(made->arguments), {}});
   out_.shape = std::move(made->shape);
   return std::move(out_);
 }

@@ -25,7 +25,7 @@ endforeach()
 
 # --- what a search of more than two seconds shows -------------------------------------------------
 set(command "${MORELLO}" generate --machine zen5 --no-memo -j 1 --threads 2 --name k --header "${WORK}/k.h" --spec
-    "(a: f32[1000,1000], b: f32[1000,1000]): f32 = matmul(a, b)")
+    "(x: f32[3,57,59,61], k: f32[5,3,61,67]): f32 = conv2d(x, k)")
 find_program(SCRIPT script)
 if(LONG AND SCRIPT)
   list(JOIN command "' '" text)

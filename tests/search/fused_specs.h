@@ -34,6 +34,12 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "t = matmul(x, w)",
     "(x: f32[7,1], y: f32[1,9]): f32 = reduce_sum(matmul(x, y), axis=0)",
     "(x: f32[9,10]): f32 = transpose(matmul(x, transpose(x)))",
+    "(x: f32[2,7,6,5], k: f32[3,3,5,18], b: f32[18]): f32 = relu(conv2d(pad(pad(x, axis=1, low=1, "
+    "high=1), axis=2, low=2), k) - b)",
+    "(x: f32[1,9,8,6] order(0, 3, 1, 2), k: f32[3,2,3,8], l: f32[2,2,1,8]): f32 order(0, 3, 1, 2) "
+    "= "
+    "conv2d(pad(conv2d(x, k, groups=2, stride=2), axis=2, low=1, high=1), l, groups=8)",
+    "(x: bf16[3,5]): f32 = pad(x, axis=0, low=2, high=1) * 2",
     "(x: f32[17,40]): f32 = a + a * b where a = x + broadcast(reduce_sum(x, axis=1), axis=1), "
     "b = reduce_sum(x * a, axis=0)",
 };

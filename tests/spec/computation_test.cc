@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spec/graph.h"
 #include "spec/random_spec.h"
 
 namespace morello {
@@ -51,6 +52,58 @@ TEST_CASE("matmul, batched and with a missing batch dimension") {
         CAPTURE(text);
         CHECK(evaluate_spec(text, {a, b}) == expected);
       }
+    }
+  }
+}
+
+// Strides, dilations and groups, whatever the layouts; a stage stores the border.
+TEST_CASE("conv2d and pad") {
+  struct Row {
+    i64 stride_h, stride_w, dilation, groups, channels, filters, taps_h, taps_w;
+  };
+  Random random(3);
+  for (const Row& r : {Row{1, 1, 1, 1, 3, 4, 3, 2},
+                       {2, 1, 1, 1, 2, 5, 2, 3},
+                       {1, 3, 2, 1, 4, 2, 3, 3},
+                       {1, 1, 1, 2, 4, 6, 3, 1},
+                       {2, 2, 1, 6, 6, 6, 2, 2},
+                       {1, 1, 1, 1, 3, 2, 1, 1},
+                       {1, 2, 2, 3, 3, 6, 1, 2}}) {
+    constexpr i64 kBatch = 2, kRows = 7, kColumns = 8, kBefore = 1, kBehind = 2;
+    const i64 inner = r.channels / r.groups, each = r.filters / r.groups;
+    const i64 rows = (kRows + kBefore + kBehind - (r.taps_h - 1) * r.dilation - 1) / r.stride_h + 1;
+    const i64 columns = (kColumns - (r.taps_w - 1) * r.dilation - 1) / r.stride_w + 1;
+    const Values x = random_values(random, kBatch * kRows * kColumns * r.channels);
+    const Values k = random_values(random, r.taps_h * r.taps_w * inner * r.filters);
+    Values expected;
+    for (i64 b = 0; b < kBatch; ++b)
+      for (i64 h = 0; h < rows; ++h)
+        for (i64 w = 0; w < columns; ++w)
+          for (i64 f = 0; f < r.filters; ++f) {
+            double sum = 0;
+            for (i64 i = 0; i < r.taps_h; ++i)
+              for (i64 j = 0; j < r.taps_w; ++j)
+                for (i64 c = 0; c < inner; ++c) {
+                  const i64 row = h * r.stride_h + i * r.dilation - kBefore;
+                  const i64 column = w * r.stride_w + j * r.dilation;
+                  if (row < 0 || row >= kRows) continue;
+                  sum +=
+                      x[static_cast<size_t>(((b * kRows + row) * kColumns + column) * r.channels +
+                                            f / each * inner + c)] *
+                      k[static_cast<size_t>(((i * r.taps_w + j) * inner + c) * r.filters + f)];
+                }
+            expected.push_back(sum);
+          }
+    for (const char* layout : {"", " order(0, 3, 1, 2)", " order(3, 1, 2, 0)"}) {
+      const std::string text = fmt::format(
+          "(x: f32[{},{},{},{}]{}, k: f32[{},{},{},{}]): f32{} = conv2d(pad(x, axis=1, low={}, "
+          "high={}), k, stride_h={}, stride_w={}, dilation={}, groups={})",
+          kBatch, kRows, kColumns, r.channels, layout, r.taps_h, r.taps_w, inner, r.filters, layout,
+          kBefore, kBehind, r.stride_h, r.stride_w, r.dilation, r.groups);
+      CAPTURE(text);
+      const auto spec = parse_spec(text);
+      if (!spec) FAIL(spec.error().str());
+      CHECK(evaluate(graph_of(*spec), {x, k}) == expected);
     }
   }
 }

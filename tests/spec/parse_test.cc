@@ -255,9 +255,10 @@ TEST_CASE("the operator table") {
     CHECK(op->usage.starts_with(std::string(op->name) + "("));
   }
   CHECK(names ==
-        "matmul reduce_sum reduce_max reduce_min reduce_mean add sub mul div max min neg lt le gt "
+        "matmul conv2d reduce_sum reduce_max reduce_min reduce_mean add sub mul div max min neg lt "
+        "le gt "
         "ge eq ne select exp tanh erf sqrt rsqrt sigmoid relu silu gelu gelu_tanh convert "
-        "broadcast spread softmax rms_norm layer_norm transpose ");
+        "broadcast spread softmax rms_norm layer_norm transpose pad ");
   CHECK(find_op("conv") == nullptr);
 }
 

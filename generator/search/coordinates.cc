@@ -141,7 +141,8 @@ Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
 }
 
 // As Space::region() walks an operand: contiguous pieces grow while the next stride is as long as
-// the piece, or shorter in a window; from the first that is not, all that matters of a stride is its class.
+// the piece, or shorter in a window; from the first that is not, all that matters of a stride is
+// its class.
 void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
   i64 run = 1;
   bool touching = true;
@@ -196,7 +197,8 @@ Level farthest_of(const Key& key) {
 std::string describe(const Key& k, int dims, int operands) {
   std::string out;
   for (int d = 0; d < dims; ++d)
-    out += fmt::format("{} ", (k.page[kOddPartsPage + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF) << k.point[d]);
+    out += fmt::format("{} ", (k.page[kOddPartsPage + d / 2] >> 32 * (d % 2) & 0xFFFFFFFF)
+                                  << k.point[d]);
   for (int o = 0; o < operands; ++o) {
     out += fmt::format("{}{} ", level_name(k.point[kMaxDims + o]),
                        k.page[0] >> o & 1 ? " packed" : "");

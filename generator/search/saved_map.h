@@ -105,14 +105,14 @@ inline void put_counted(BitWriter& out, const std::vector<bool>& bits, int count
 template <int kLimits>
 struct SavedColumns {
   enum : int {
-    kWidths,                         // of the fields of bodies
-    kKeyWords,                       // kPageWords: values of every word of the page keys
-    kKeyIds = kKeyWords + kPageWords,         // kPageWords: per page
-    kBodyAt = kKeyIds + kPageWords,           // per page: bit in kBodies
-    kSlots,                          // hash table: page + 1, or 0
-    kDecisions,                      // values
-    kLevels,                         // 2 * kLimits: values of peaks and limits per level
-    kWhats = kLevels + 2 * kLimits,  // 1 + 2 * kLimits: ids, decision first
+    kWidths,                           // of the fields of bodies
+    kKeyWords,                         // kPageWords: values of every word of the page keys
+    kKeyIds = kKeyWords + kPageWords,  // kPageWords: per page
+    kBodyAt = kKeyIds + kPageWords,    // per page: bit in kBodies
+    kSlots,                            // hash table: page + 1, or 0
+    kDecisions,                        // values
+    kLevels,                           // 2 * kLimits: values of peaks and limits per level
+    kWhats = kLevels + 2 * kLimits,    // 1 + 2 * kLimits: ids, decision first
     kLists = kWhats + 1 + 2 * kLimits,
     kBodies,
     kCount,

@@ -33,16 +33,16 @@ std::string window_of(const OpCall& call, const char* letter, const Size& along,
                        out.dilation);
   const i64 reach = (out.taps - 1) * out.dilation + 1;
   if (reach > along.extent)
-    return fmt::format("a window of {} does not fit {} in conv2d; pad(x, axis=n, low=i, high=j) "
-                       "adds zeros",
-                       reach, along.extent);
+    return fmt::format(
+        "a window of {} does not fit {} in conv2d; pad(x, axis=n, low=i, high=j) "
+        "adds zeros",
+        reach, along.extent);
   out.out = (along.extent - reach) / out.stride + 1;
   return "";
 }
 
 std::string shape_problem(const Param& x, const Param& k, i64 groups) {
-  const std::string got =
-      fmt::format("got {} and {}", shape_text(x.shape), shape_text(k.shape));
+  const std::string got = fmt::format("got {} and {}", shape_text(x.shape), shape_text(k.shape));
   if (x.shape.size() != 4 || k.shape.size() != 4)
     return fmt::format("{} needs operands of rank 4; {}", kUsage, got);
   for (const Param* p : {&x, &k})
@@ -54,9 +54,10 @@ std::string shape_problem(const Param& x, const Param& k, i64 groups) {
     return fmt::format("groups must divide the channels ({}) and the filters ({}); got {}",
                        channels, filters, groups);
   if (k.shape[2].extent * groups != channels)
-    return fmt::format("axis 2 of the filters ({}) must be the channels ({}) by groups ({}) in "
-                       "conv2d; {}",
-                       k.shape[2].extent, channels, groups, got);
+    return fmt::format(
+        "axis 2 of the filters ({}) must be the channels ({}) by groups ({}) in "
+        "conv2d; {}",
+        k.shape[2].extent, channels, groups, got);
   if (x.packed)
     return fmt::format("`{}` is read in windows and cannot be packed; write row or order(...)",
                        x.name);
@@ -83,9 +84,10 @@ Result<Computation> build(const OpCall& call) {
   if (!problem.empty()) return error(std::move(problem));
   if (is_float(x.dtype) != is_float(k.dtype) || (!is_float(x.dtype) && bytes(x.dtype) != 1) ||
       (!is_float(k.dtype) && bytes(k.dtype) != 1))
-    return error(fmt::format("conv2d of {} and {} is not supported; allowed: floats with floats; "
-                             "u8 or i8 with u8 or i8",
-                             name(x.dtype), name(k.dtype)));
+    return error(
+        fmt::format("conv2d of {} and {} is not supported; allowed: floats with floats; "
+                    "u8 or i8 with u8 or i8",
+                    name(x.dtype), name(k.dtype)));
   Computation c{.dims = {},
                 .operands = {},
                 .body = {},
@@ -101,20 +103,18 @@ Result<Computation> build(const OpCall& call) {
   const i64 filters = k.shape[3].extent / groups, channels = k.shape[2].extent;
   const AxisTerm none{-1, 0};
   const AxisTerm b = dim("b", x.shape[0].extent, false), h = dim("h", rows.out, false),
-                 w = dim("w", columns.out, false),
-                 g = groups > 1 ? dim("g", groups, false) : none,
+                 w = dim("w", columns.out, false), g = groups > 1 ? dim("g", groups, false) : none,
                  f = groups == 1 || filters > 1 ? dim("f", filters, false) : none,
                  r = rows.taps > 1 ? dim("r", rows.taps, true) : none,
                  s = columns.taps > 1 ? dim("s", columns.taps, true) : none,
-                 ch = channels > 1 || (r.dim < 0 && s.dim < 0) ? dim("c", channels, true)
-                                                               : none;
+                 ch = channels > 1 || (r.dim < 0 && s.dim < 0) ? dim("c", channels, true) : none;
   const AxisMap filter = axis(c, {times(g, filters), f});
-  c.operands = {make_operand(x, Axes{axis(c, {b}),
-                                     axis(c, {times(h, rows.stride), times(r, rows.dilation)}),
-                                     axis(c, {times(w, columns.stride), times(s, columns.dilation)}),
-                                     axis(c, {times(g, channels), ch})}),
-                make_operand(k, Axes{axis(c, {r}), axis(c, {s}), axis(c, {ch}), filter}),
-                make_output(c, c.compute, {axis(c, {b}), axis(c, {h}), axis(c, {w}), filter})};
+  c.operands = {
+      make_operand(x, Axes{axis(c, {b}), axis(c, {times(h, rows.stride), times(r, rows.dilation)}),
+                           axis(c, {times(w, columns.stride), times(s, columns.dilation)}),
+                           axis(c, {times(g, channels), ch})}),
+      make_operand(k, Axes{axis(c, {r}), axis(c, {s}), axis(c, {ch}), filter}),
+      make_output(c, c.compute, {axis(c, {b}), axis(c, {h}), axis(c, {w}), filter})};
   return c;
 }
 

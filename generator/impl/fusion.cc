@@ -216,13 +216,17 @@ class Interpreter {
                                       values_[g_.memory_of(g_.tensor_of(p.stage, t))]));
     }
     const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
-    const int tensor = g_.made_by(p.stage);
-    Operand whole = all.output();
-    whole.shape = morello::extents(g_.tensors[tensor].shape);
-    const auto first = static_cast<size_t>(g_.first_inside(p.stage, whole.shape));
-    std::vector<double>& to = values_[g_.memory_of(tensor)];
-    each_element(whole, part.output(), begin,
-                 [&](size_t i, size_t there) { to.at(first + there) = made[i]; });
+    std::vector<double>& to = values_[g_.memory_of(g_.made_by(p.stage))];
+    each_made(p.stage, part.output(), begin,
+              [&](size_t i, size_t there) { to.at(there) = made[i]; });
+  }
+
+  // each_element() of what a stage makes, in its tensor: inside the border.
+  void each_made(int stage, const Operand& part, const std::vector<i64>& at, auto visit) const {
+    Operand whole = g_.stages[stage].computation.output();
+    whole.shape = morello::extents(g_.tensors[g_.made_by(stage)].shape);
+    const auto first = static_cast<size_t>(g_.first_inside(stage, whole.shape));
+    each_element(whole, part, at, [&](size_t i, size_t there) { visit(i, first + there); });
   }
 
   // Nothing is in a buffer but zeros around it.
@@ -231,12 +235,9 @@ class Interpreter {
     std::vector<double>& values = values_[tensor];
     std::fill(values.begin(), values.end(), g_.stages[stage].border.empty() ? kNan : 0);
     if (g_.stages[stage].border.empty()) return;
-    const Operand& made = g_.stages[stage].computation.output();
-    Operand whole = made;
-    whole.shape = morello::extents(g_.tensors[tensor].shape);
-    const auto first = static_cast<size_t>(g_.first_inside(stage, whole.shape));
-    each_element(whole, made, std::vector<i64>(g_.stages[stage].computation.dims.size(), 0),
-                 [&](size_t, size_t there) { values.at(first + there) = kNan; });
+    const Computation& c = g_.stages[stage].computation;
+    each_made(stage, c.output(), std::vector<i64>(c.dims.size(), 0),
+              [&](size_t, size_t there) { values.at(there) = kNan; });
   }
 
   const Fusion& f_;

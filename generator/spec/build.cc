@@ -47,6 +47,16 @@ Operand make_output(const Computation& c, Dtype dtype, const Axes& axes) {
   return make_operand(result, axes);
 }
 
+bool multiplies(Dtype a, Dtype b) {
+  return (is_float(a) && is_float(b)) || (bytes(a) == 1 && bytes(b) == 1);
+}
+
+Expression product_of_inputs(Dtype compute) {
+  return {{.fn = Fn::kInput, .type = compute, .a = 0},
+          {.fn = Fn::kInput, .type = compute, .a = 1},
+          {.fn = Fn::kMul, .type = compute, .a = 0, .b = 1}};
+}
+
 std::string shape_text(std::span<const Size> shape) {
   std::string out;
   for (const Size& s : shape) out += (out.empty() ? "" : ",") + str(s);

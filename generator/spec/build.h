@@ -20,6 +20,10 @@ Operand make_output(const Computation& c, Dtype dtype, const Axes& axes);
 // The shape of an operand whose axes are whole tensors' axes.
 std::vector<Size> sizes_of(const Computation& c, const Operand& o);
 
+// What is summed in matmul and in convolutions, and of what: floats with floats, bytes with bytes.
+bool multiplies(Dtype a, Dtype b);
+Expression product_of_inputs(Dtype compute);
+
 // "[2,3,4]", "[2,n]"
 std::string shape_text(std::span<const Size> shape);
 

@@ -82,8 +82,7 @@ Result<Computation> build(const OpCall& call) {
   if (problem.empty()) problem = window_of(call, "h", x.shape[1], k.shape[0], rows);
   if (problem.empty()) problem = window_of(call, "w", x.shape[2], k.shape[1], columns);
   if (!problem.empty()) return error(std::move(problem));
-  if (is_float(x.dtype) != is_float(k.dtype) || (!is_float(x.dtype) && bytes(x.dtype) != 1) ||
-      (!is_float(k.dtype) && bytes(k.dtype) != 1))
+  if (!multiplies(x.dtype, k.dtype))
     return error(
         fmt::format("conv2d of {} and {} is not supported; allowed: floats with floats; "
                     "u8 or i8 with u8 or i8",
@@ -93,9 +92,7 @@ Result<Computation> build(const OpCall& call) {
                 .body = {},
                 .combine = Combine::kSum,
                 .compute = accumulator(x.dtype)};
-  c.body = {{.fn = Fn::kInput, .type = c.compute, .a = 0},
-            {.fn = Fn::kInput, .type = c.compute, .a = 1},
-            {.fn = Fn::kMul, .type = c.compute, .a = 0, .b = 1}};
+  c.body = product_of_inputs(c.compute);
   const auto dim = [&](const char* name, i64 extent, bool reduction) {
     c.dims.push_back(make_dim(name, extent, reduction));
     return AxisTerm{static_cast<int>(c.dims.size()) - 1, 1};

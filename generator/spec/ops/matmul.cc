@@ -9,10 +9,6 @@
 
 namespace morello::ops {
 
-static bool supported(Dtype a, Dtype b) {
-  return (is_float(a) && is_float(b)) || (bytes(a) == 1 && bytes(b) == 1);
-}
-
 static std::string shape_problem(std::span<const Size> a, std::span<const Size> b) {
   const std::string got = fmt::format("got {} and {}", shape_text(a), shape_text(b));
   if (a.size() < 2 || b.size() < 2) return "matmul needs operands of rank 2 or more; " + got;
@@ -32,7 +28,7 @@ static Result<Computation> build(const OpCall& call) {
   const Param &a = call.args[0], &b = call.args[1];
   std::string problem = shape_problem(a.shape, b.shape);
   if (!problem.empty()) return error(std::move(problem));
-  if (!supported(a.dtype, b.dtype))
+  if (!multiplies(a.dtype, b.dtype))
     return error(fmt::format(
         "matmul of {} and {} is not supported; allowed: floats with floats; u8 or i8 with "
         "u8 or i8",
@@ -42,9 +38,7 @@ static Result<Computation> build(const OpCall& call) {
                 .body = {},
                 .combine = Combine::kSum,
                 .compute = accumulator(a.dtype)};
-  c.body = {{.fn = Fn::kInput, .type = c.compute, .a = 0},
-            {.fn = Fn::kInput, .type = c.compute, .a = 1},
-            {.fn = Fn::kMul, .type = c.compute, .a = 0, .b = 1}};
+  c.body = product_of_inputs(c.compute);
   const std::vector<Size>& longer = a.shape.size() >= b.shape.size() ? a.shape : b.shape;
   const int batch = static_cast<int>(longer.size()) - 2;
   const int m = batch, n = batch + 1, k = batch + 2;

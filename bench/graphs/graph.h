@@ -2,6 +2,7 @@
 // <name>(const Graph&)`, and its name in CMakeLists.txt.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,25 @@ namespace morello::bench {
 //   ffn                   x, w1, w2: gelu(x * w1) * (x * w2), element by element
 //   chain                 a, b, c: a * b * c
 //   attention             q, k, v: softmax of the rows of kScale * q * transpose(k), times v
-// Operands and result are by rows; the result is f32.
+//   conv                  x, k: conv2d as `conv` has it
+// The result is f32. Tensors are matrices whose columns are the last axis; they lie by rows, but
+// pictures with the channels first by columns.
 struct Graph {
+  // Of one picture.
+  struct Convolution {
+    std::array<i64, 4> x{}, k{}, out{};  // shapes: NHWC, HWIO, NHWC
+    i64 stride = 1;
+    i64 pad = 0;  // zeros that are added on every side of x
+    bool channels_first = false;
+
+    i64 groups() const { return x[3] / k[2]; }
+  };
+
   std::string kind;
   std::vector<const Operand*> in;
   float* out = nullptr;
+  i64 out_rows = 0, out_columns = 0;
+  Convolution conv;
   ThreadPool* pool = nullptr;  // as many threads as may be used
 
   bool is(const char* name) const { return kind == name; }

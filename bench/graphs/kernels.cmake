@@ -79,3 +79,28 @@ foreach(n IN ITEMS 256 512 1024)
     "u: (a: ${matrix}, b: ${matrix}): f32 = matmul(a, b)"
     "out: (u: ${matrix}, bias: f32[${n}]): f32 = gelu(u + bias)")
 endforeach()
+
+# Pictures of `extent` x `extent` pixels with the channels last and first in memory. "pad": the kernel
+# adds the border of zeros; otherwise x comes with it.
+function(morello_convolution name extent channels filters pad attributes)
+  math(EXPR wide "${extent} + 2 * ${pad}")
+  foreach(order IN ITEMS nhwc nchw)
+    set(layout "")
+    if(order STREQUAL nchw)
+      set(layout " order(0, 3, 1, 2)")
+    endif()
+    set(rest "k: f32[${filters}] packed): f32${layout}")
+    morello_graph(conv_${name}_${order}
+      "(x: f32[1,${wide},${wide},${channels}]${layout}, ${rest} = conv2d(x, k${attributes})")
+    if(pad GREATER 0)
+      morello_graph(conv_${name}_${order}_pad
+        "(x: f32[1,${extent},${extent},${channels}]${layout}, ${rest} = conv2d(pad(pad(x, axis=1, low=${pad}, high=${pad}), axis=2, low=${pad}, high=${pad}), k${attributes})")
+    endif()
+  endforeach()
+  set(graphs ${graphs} PARENT_SCOPE)
+endfunction()
+
+morello_convolution(3x3 56 64 3,3,64,64 1 "")
+morello_convolution(1x1 56 64 1,1,64,256 0 "")
+morello_convolution(7x7 224 3 7,7,3,64 3 ", stride=2")
+morello_convolution(depthwise 112 64 3,3,1,64 1 ", groups=64")

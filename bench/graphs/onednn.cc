@@ -18,6 +18,26 @@ memory::desc rows_of(i64 rows, i64 columns) {
 }
 memory over(const Operand& o) { return onednn_over(rows_of(o.rows(), o.columns()), o.data()); }
 
+memory::desc picture(const std::array<i64, 4>& nhwc, const Graph::Convolution& c) {
+  using Tag = memory::format_tag;
+  return memory::desc({nhwc[0], nhwc[3], nhwc[1], nhwc[2]}, kF32,
+                      c.channels_first ? Tag::nchw : Tag::nhwc);
+}
+
+dnnl::convolution_forward::primitive_desc convolution_of(const Graph::Convolution& c,
+                                                         const memory::desc& x,
+                                                         const memory::desc& filters,
+                                                         const memory::desc& out) {
+  const memory::dims strides(2, c.stride), zeros(2, c.pad);
+  constexpr auto kForward = dnnl::prop_kind::forward_inference;
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+  return {onednn_engine(), kForward, kDirect, x, filters, out, strides, zeros, zeros};
+#else
+  return {{kForward, kDirect, x, filters, out, strides, zeros, zeros}, onednn_engine()};
+#endif
+}
+
 // Primitives, one after the other.
 class Sequence {
  public:
@@ -75,6 +95,27 @@ class Sequence {
          {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, bias}});
   }
 
+  // The filters in whatever order it likes, brought into it now.
+  void convolution(const Graph& g) {
+    const Graph::Convolution& c = g.conv;
+    const i64 groups = c.groups();
+    const memory::dims whole = {c.k[3], c.k[2], c.k[0], c.k[1]},
+                       grouped = {groups, c.k[3] / groups, c.k[2], c.k[0], c.k[1]};
+    const memory::dims& filters = groups > 1 ? grouped : whole;
+    using Tag = memory::format_tag;
+    const memory x = onednn_over(picture(c.x, c), g.in[0]->data()),
+                 out = onednn_over(picture(c.out, c), g.out);
+    const auto how =
+        convolution_of(c, x.get_desc(), memory::desc(filters, kF32, Tag::any), out.get_desc());
+    memory given = onednn_over(memory::desc(filters, kF32, groups > 1 ? Tag::hwigo : Tag::hwio),
+                               g.in[1]->data());
+    memory packed(how.weights_desc(), onednn_engine());
+    dnnl::reorder(given, packed).execute(stream_, given, packed);
+    stream_.wait();
+    add(dnnl::convolution_forward(how), how.impl_info_str(),
+        {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, out}});
+  }
+
   Contender contender() const {
     std::string runs;
     for (const std::string& name : names_) runs += (runs.empty() ? "" : ", ") + name;
@@ -129,7 +170,7 @@ void chain(const Graph& g, const memory& out, Sequence& s) {
 
 Contenders onednn(const Graph& g) {
   if (!set_onednn_threads(g.threads()) && g.threads() > 1) return {};
-  const memory out = onednn_over(rows_of(g.rows(), g.in.back()->columns()), g.out);
+  const memory out = onednn_over(rows_of(g.out_rows, g.out_columns), g.out);
   Sequence s(g);
   if (g.is("softmax"))
     s.softmax(over(*g.in[0]), out);
@@ -141,6 +182,8 @@ Contenders onednn(const Graph& g) {
     attention(g, out, s);
   else if (g.is("chain"))
     chain(g, out, s);
+  else if (g.is("conv"))
+    s.convolution(g);
   else
     return {};
   return {s.contender()};

@@ -1,7 +1,9 @@
 #include "bench/graphs/ours.h"
 
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <string_view>
 
 #include "bench_graphs.h"  // generated: includes every kernel
 
@@ -10,9 +12,18 @@ namespace {
 
 using Data = std::shared_ptr<const void>;
 
+// How a parameter lies: by columns where the spec has its last axis, the channels, first.
+Order order_of(const std::string& spec, const std::string& name) {
+  constexpr std::string_view kChannelsFirst = "] order(0, 3, 1, 2)";
+  const std::size_t shape_end = spec.find(']', spec.find(name + ": "));
+  return spec.compare(shape_end, kChannelsFirst.size(), kChannelsFirst) == 0 ? Order::columns
+                                                                             : Order::rows;
+}
+
 // Operands by name, of a kernel and of those that do the same in steps.
 class Tensors {
  public:
+  explicit Tensors(std::string spec) : spec_(std::move(spec)) {}
   template <std::size_t Axes>
   Data given(const char* name, Operand::Kind kind, const std::int64_t (&shape)[Axes]) {
     if (const auto made = made_.find(name); made != made_.end())
@@ -31,6 +42,7 @@ class Tensors {
   }
   void make(const char* name, std::shared_ptr<Bytes> result) { made_[name] = std::move(result); }
   const std::vector<std::shared_ptr<Operand>>& parameters() const { return parameters_; }
+  const std::vector<std::vector<i64>>& shapes() const { return shapes_; }
 
  private:
   template <std::size_t Axes>
@@ -40,12 +52,15 @@ class Tensors {
     if (operand) return operand;
     i64 rows = 1;
     for (std::size_t axis = 0; axis + 1 < Axes; ++axis) rows *= shape[axis];
-    operand = std::make_shared<Operand>(kind, rows, shape[Axes - 1], Order::rows,
+    operand = std::make_shared<Operand>(kind, rows, shape[Axes - 1], order_of(spec_, name),
                                         static_cast<unsigned>(by_name_.size()), Operand::How{});
+    shapes_.emplace_back(std::begin(shape), std::end(shape));
     return parameters_.emplace_back(operand);
   }
 
+  std::string spec_;
   std::vector<std::shared_ptr<Operand>> parameters_;  // in the order of the spec
+  std::vector<std::vector<i64>> shapes_;
   std::map<std::string, std::shared_ptr<Operand>> by_name_;
   std::map<std::string, std::shared_ptr<Bytes>> made_;
 };
@@ -83,6 +98,7 @@ OurGraph describe(const char* isa) {
           .operations = static_cast<double>(Info::flops),
           .workspace = static_cast<double>(Info::workspace_bytes),
           .in = {},
+          .shapes = {},
           .out = result_of<Info>(),
           .all = {},
           .steps = {}};
@@ -110,9 +126,12 @@ std::vector<OurKernel> ours() {
 #define MORELLO_KERNEL(name, operands, steps)                                                      \
   out.push_back({#name, kernels::name##_info::threads, [](ThreadPool& pool) {                      \
                    OurGraph g = describe<kernels::name##_info>(kernels::name##_selected());        \
-                   Tensors t;                                                                      \
+                   Tensors t(g.spec);                                                              \
                    g.all = step_of<kernels::name##_info>(&kernels::name, {operands}, g.out, pool); \
                    g.in = t.parameters();                                                          \
+                   g.shapes = t.shapes();                                                          \
+                   g.shapes.emplace_back(std::begin(kernels::name##_info::out_shape),              \
+                                         std::end(kernels::name##_info::out_shape));               \
                    steps return g;                                                                 \
                  }});
   MORELLO_BENCH_GRAPHS(MORELLO_KERNEL, MORELLO_STEP, MORELLO_GIVEN, MORELLO_PACKED)

@@ -23,6 +23,7 @@ struct OurGraph {
   int threads = 1;
   double operations = 0, workspace = 0;
   std::vector<std::shared_ptr<Operand>> in;
+  std::vector<std::vector<i64>> shapes;  // of `in`, and of the result
   std::shared_ptr<Bytes> out;
   Step all;
   std::vector<Step> steps;  // kernels that do the same one after the other; may be none

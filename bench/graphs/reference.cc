@@ -101,7 +101,28 @@ Values biased(Values v, const Operand& bias) {
   return v;
 }
 
+// All filters at one place of the window.
+Values window(const Graph& g, i64 place) {
+  const Graph::Convolution& c = g.conv;
+  const i64 top = place / c.out[2] * c.stride - c.pad, left = place % c.out[2] * c.stride - c.pad;
+  const double rounding = static_cast<double>(c.k[0] * c.k[1] * c.k[2] + 2) * kUlp;
+  Values out(static_cast<std::size_t>(c.k[3]));
+  for (i64 tap = 0; tap < c.k[0] * c.k[1] * c.k[2]; ++tap) {
+    const i64 h = top + tap / c.k[2] / c.k[1], w = left + tap / c.k[2] % c.k[1];
+    if (h < 0 || h >= c.x[1] || w < 0 || w >= c.x[2]) continue;
+    for (i64 f = 0; f < c.k[3]; ++f) {
+      const i64 group = f / (c.k[3] / c.groups());
+      const double term =
+          g.in[0]->at(h * c.x[2] + w, group * c.k[2] + tap % c.k[2]) * g.in[1]->at(tap, f);
+      out.value[static_cast<std::size_t>(f)] += term;
+      out.allowed[static_cast<std::size_t>(f)] += std::fabs(term) * rounding;
+    }
+  }
+  return out;
+}
+
 Values row_of(const Graph& g, i64 row) {
+  if (g.is("conv")) return window(g, row);
   const Values x = row_of(*g.in[0], row);
   if (g.is("softmax")) return softmax(x);
   if (g.is("rms") || g.is("layer")) return norm(x, g.is("layer"));
@@ -115,18 +136,22 @@ Values row_of(const Graph& g, i64 row) {
 }  // namespace
 
 Reference::Reference(const Graph& g) {
-  for (const i64 row : std::set<i64>{0, g.rows() / 2, g.rows() - 1}) {
+  const bool by_columns = g.conv.channels_first;
+  step_ = by_columns ? g.out_rows : 1;
+  // The second is inside a picture, the others are corners of it.
+  for (const i64 row : std::set<i64>{0, g.out_rows / 3, g.out_rows - 1}) {
     Values v = row_of(g, row);
-    rows_.push_back({row, std::move(v.value), std::move(v.allowed)});
+    rows_.push_back(
+        {by_columns ? row : row * g.out_columns, std::move(v.value), std::move(v.allowed)});
   }
 }
 
 double Reference::error(const float* out) const {
   double worst = 0;
   for (const Row& row : rows_) {
-    const float* made = out + row.at * static_cast<i64>(row.value.size());
     for (std::size_t j = 0; j < row.value.size(); ++j) {
-      const double error = std::fabs(static_cast<double>(made[j]) - row.value[j]);
+      const float made = out[row.at + static_cast<i64>(j) * step_];
+      const double error = std::fabs(static_cast<double>(made) - row.value[j]);
       worst = std::max(worst, std::isnan(error) ? INFINITY : error / row.allowed[j]);
     }
   }

@@ -15,10 +15,11 @@ class Reference {
 
  private:
   struct Row {
-    i64 at = 0;
+    i64 at = 0;  // in elements of the result
     std::vector<double> value, allowed;
   };
   std::vector<Row> rows_;
+  i64 step_ = 1;  // from element to element of a row
 };
 
 }  // namespace morello::bench

@@ -1,7 +1,9 @@
 // Times the generated kernels of several stages, the same in several kernels, and every peer with
 // one instruction set; bench_graphs runs this program and reads what it prints
 // (bench/peers/report.h).
-#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "bench/graphs/graph.h"
 #include "bench/graphs/ours.h"
@@ -13,12 +15,39 @@
 namespace morello::bench {
 namespace {
 
+// Operations for each byte of operands and result from which on arithmetic is the limit, else
+// reading. Between elementwise kernels, depthwise convolutions and one row times a matrix on one
+// side, up to 3, and small products on the other, from 10.
+constexpr double kComputes = 5;
+
+// The number behind these words in a spec.
+i64 number_in(const std::string& spec, const std::string& words, i64 otherwise) {
+  const std::size_t at = spec.find(words);
+  return at == std::string::npos ? otherwise : std::stoll(spec.substr(at + words.size()));
+}
+
+Graph::Convolution convolution_of(const OurGraph& g) {
+  Graph::Convolution c;
+  std::copy_n(g.shapes.at(0).begin(), 4, c.x.begin());
+  std::copy_n(g.shapes.at(1).begin(), 4, c.k.begin());
+  std::copy_n(g.shapes.at(2).begin(), 4, c.out.begin());
+  c.stride = number_in(g.spec, "stride=", 1);
+  c.pad = number_in(g.spec, "low=", 0);
+  c.channels_first = g.in[0]->order() == Order::columns;
+  return c;
+}
+
 Graph graph_of(const OurGraph& g, ThreadPool& pool) {
+  const std::vector<i64>& shape = g.shapes.back();
   Graph out{.kind = g.name.substr(0, g.name.find('_')),
             .in = {},
             .out = reinterpret_cast<float*>(g.out->data()),
+            .out_rows = std::accumulate(shape.begin(), shape.end() - 1, i64{1}, std::multiplies()),
+            .out_columns = shape.back(),
+            .conv = {},
             .pool = &pool};
   for (const auto& operand : g.in) out.in.push_back(operand.get());
+  if (out.is("conv")) out.conv = convolution_of(g);
   return out;
 }
 
@@ -64,7 +93,7 @@ void measure(const OurKernel& kernel, const Rounds& how) {
   all.add_fact("workspace", g.workspace);
   all.add_fact("bytes", g.all.bytes);
   all.add_fact("cycles", g.all.cycles);
-  if (graph.in.size() > 1)
+  if (g.operations > kComputes * g.bytes())
     all.add_arithmetic(true, g.threads);
   else
     all.add_read(g.bytes());
@@ -76,13 +105,5 @@ void measure(const OurKernel& kernel, const Rounds& how) {
 
 int main(int argc, char** argv) {
   using namespace morello::bench;
-  Rounds how;
-  std::string only;
-  CLI::App app("What bench_graphs measures with one instruction set");
-  app.add_option("--rounds", how.rounds, "The median counts")->check(CLI::Range(1, 100000));
-  app.add_option("--only", only, "Kernels whose name contains this");
-  CLI11_PARSE(app, argc, argv);
-  for (const OurKernel& kernel : ours())
-    if (kernel.name.find(only) != std::string::npos) measure(kernel, how);
-  return 0;
+  return worker(argc, argv, "bench_graphs", ours(), measure);
 }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace morello::bench {
 
@@ -66,6 +68,19 @@ void Comparison::print(const std::vector<Times>& times) const {
   if (read > 0) fmt::print("limit\tread\t{}\t{}\n", read, row_.threads);
   for (const auto& [name, value] : facts_) fmt::print("fact\t{}\t{}\n", name, value);
   std::fflush(stdout);
+}
+
+Asked parse_worker(int argc, char** argv, const std::string& bench) {
+  Asked asked;
+  CLI::App app(fmt::format("What {} measures with one instruction set", bench));
+  app.add_option("--rounds", asked.how.rounds, "The median counts")->check(CLI::Range(1, 100000));
+  app.add_option("--only", asked.only, "Rows whose name contains this");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::exit(app.exit(e));
+  }
+  return asked;
 }
 
 }  // namespace morello::bench

@@ -2,6 +2,7 @@
 // the same rounds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -57,5 +58,23 @@ class Comparison {
   std::vector<Task> tasks_;  // of entries_
   std::map<std::string, double> facts_;
 };
+
+// What a program for one instruction set is asked to measure.
+struct Asked {
+  Rounds how;
+  std::string only;
+};
+// Ends the program where the arguments are wrong, or ask for help.
+Asked parse_worker(int argc, char** argv, const std::string& bench);
+
+// main() of such a program, which bench_<name> runs: measures those of `kernels` that are wanted.
+template <class Kernel, class Measure>
+int worker(int argc, char** argv, const std::string& bench, const std::vector<Kernel>& kernels,
+           const Measure& measure) {
+  const Asked asked = parse_worker(argc, argv, bench);
+  for (const Kernel& kernel : kernels)
+    if (kernel.name.find(asked.only) != std::string::npos) measure(kernel, asked.how);
+  return 0;
+}
 
 }  // namespace morello::bench

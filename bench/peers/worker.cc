@@ -1,7 +1,5 @@
 // Times the generated kernels and every peer with one instruction set; bench_peers runs this
 // program and reads what it prints (report.h).
-#include <CLI/CLI.hpp>
-
 #include "bench/peers/comparison.h"
 #include "bench/peers/ours.h"
 #include "bench/peers/peer.h"
@@ -66,13 +64,6 @@ class Beside {
 
 int main(int argc, char** argv) {
   using namespace morello::bench;
-  Rounds how;
-  std::string only;
-  CLI::App app("What bench_peers measures with one instruction set");
-  app.add_option("--rounds", how.rounds, "The median counts")->check(CLI::Range(1, 100000));
-  app.add_option("--only", only, "Products whose name contains this");
-  CLI11_PARSE(app, argc, argv);
-  for (const Ours& kernel : ours())
-    if (kernel.name.find(only) != std::string::npos) Beside(kernel).measure(how);
-  return 0;
+  return worker(argc, argv, "bench_peers", ours(),
+                [](const Ours& kernel, const Rounds& how) { Beside(kernel).measure(how); });
 }

@@ -65,6 +65,7 @@ class LeafWriter {
   void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
                       const std::vector<std::string>& regs);
   bool kept(int o) const;
+  bool windows(int o) const;
   bool pinned() const;
 
   void accumulators();

@@ -160,6 +160,8 @@ struct Isa {
   std::string_view prelude;       // helper functions the templates call, or ""
   std::string_view prefetch;      // template over {p}, or ""
   std::string_view keep;  // template over {r}: the compiler must have it in a register; or ""
+  // Template over {p}: the compiler no longer knows where the pointer points; or "".
+  std::string_view forget;
   std::vector<std::span<const Kernel>> kernels;
   std::vector<std::span<const Access>> accesses;
   std::vector<std::span<const Transpose>> transposes = {};

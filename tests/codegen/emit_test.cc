@@ -80,6 +80,24 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
+// Neighbours share what lies in their windows; what one slot has loaded is not kept for the next.
+TEST_CASE("windows") {
+  auto k = std::make_unique<Kernel>(
+      "(x: f32[1,5,12,8], k: f32[3,3,1,8]): f32 = conv2d(x, k, groups=8)", "f", 1);
+  k->add("avx2", "fma_f32x8 lane=g quantum=w:10,g:8", "loop h by 1\n  call\n");
+  const std::string text = emit_header({k->code}, options("f.h")).header;
+  const auto count = [&](std::string_view part) {
+    size_t n = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  CHECK(count("\"+r\"(pa") == 3);  // the taps of a row; rows are a loop
+  CHECK(count("\"+r\"(pb") == 0);
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  kernels.push_back(std::move(k));
+  CHECK(compile_and_run(kernels, {.flags = "-std=c++17 -O3"}, "windows") == "");
+}
+
 // A feature that compilers do not know by name: the header asks by a copy of the runtime's file.
 TEST_CASE("what the choice needs") {
   constexpr std::string_view kBytes = "(a: u8[4,8], b: i8[8,8] packed): i32 = matmul(a, b)";

@@ -38,6 +38,7 @@ inline Isa avx2_with(std::string_view name, RowList more, std::string_view prelu
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
       .keep = "__asm__(\"\" : \"+x\"({r}));",
+      .forget = "__asm__(\"\" : \"+r\"({p}));",
       .kernels = {},
       .accesses = {},
   };

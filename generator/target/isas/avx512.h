@@ -45,6 +45,7 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
       .keep = "__asm__(\"\" : \"+v\"({r}));",
+      .forget = "__asm__(\"\" : \"+r\"({p}));",
       .kernels = {},
       .accesses = {},
   };

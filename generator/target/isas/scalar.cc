@@ -18,6 +18,7 @@ const Isa scalar = {
     .prelude = kernels::scalar.prelude,
     .prefetch = "__builtin_prefetch({p}, 0, 3);",
     .keep = "",
+    .forget = "",
     .kernels = {kernels::scalar.kernels},
     .accesses = {kernels::scalar.accesses},
     .functions = {kernels::scalar_math.functions},

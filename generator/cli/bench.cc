@@ -85,10 +85,10 @@ std::string text_for_people(const KernelSpec& spec, const Report& r, const Found
       threads == 1 ? "" : "s", number(r, "median") * 1e6, number(r, "best") * 1e6);
   if (rate.ops > 0)
     out += fmt::format(", {:.4g} {}/s", rate.ops / 1e9,
-                       is_float(spec.computation().compute) ? "GFLOP" : "GOP");
+                       is_float(spec.stages.back().computation.compute) ? "GFLOP" : "GOP");
   out += fmt::format(", {:.4g} GB/s\n", rate.bytes / 1e9);
   return out + fmt::format("  model: {:.0f} cycles, {}\n", found.best.cost.as_cycles(),
-                           found.best.problem.family.str(spec.computation()));
+                           family_text(spec, found));
 }
 
 std::string json_row(const KernelSpec& spec, const Report& r, const Found& found, int threads) {
@@ -115,7 +115,6 @@ const Found& variant(const KernelFound& k, const std::string& isa) {
 void run_bench(const BenchArgs& a) {
   const std::vector<const Isa*> given = a.search.isas();
   const std::vector<KernelSpec> specs = a.spec.load();
-  require_one_stage(specs, "morello bench");
   const Machine machine = a.search.load_machine();
   const std::vector<const Isa*> isas = given.empty() ? isas_of(machine) : given;
   OpenMemo memo(a.search.memo);

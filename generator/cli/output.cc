@@ -10,7 +10,7 @@ namespace morello {
 
 static std::string_view isa_name(const Found& f) { return f.best.problem.family.isa->name; }
 
-static std::string family_text(const KernelSpec& spec, const Found& f) {
+std::string family_text(const KernelSpec& spec, const Found& f) {
   if (f.best.fusion) return fmt::format("{} stages", spec.stages.size());
   return f.best.problem.family.str(spec.computation());
 }

@@ -11,6 +11,8 @@ struct KernelFound {
   std::vector<Found> variants;
 };
 
+// "fma_f32x8 lane=n ...", "3 stages"
+std::string family_text(const KernelSpec& spec, const Found& found);
 // "ffw avx2: 1.23 s CPU, 123456 specs, 1.9e+06 cycles, fma_f32x8 lane=n ..."
 std::string summary(const KernelSpec& spec, const Found& found);
 std::string impl_text(const std::vector<KernelFound>& kernels);

@@ -27,7 +27,6 @@ void run(const TestbenchArgs& a) {
   if (a.subjects.header_name.empty()) usage_error("--header-name is missing");
   if (!a.output) usage_error("--output is missing");
   const std::vector<KernelSpec> specs = a.spec.load();
-  require_one_stage(specs, "a test or benchmark");
   for (const KernelSpec& s : specs)
     if (s.name.empty())
       usage_error("the kernel has no name: write one before its `(` or give --name");

@@ -21,7 +21,9 @@ TEST_CASE("bench compiles, verifies and times") {
          "add(a: i32[9], b: i32[9]): i32 = a + b\n"
          "square(a: f32[2,9]): f32 = a * a\n"
          "half(a: f32[9,3]): f16 col = convert(a)\n"
-         "sum(a: f32[4,6]): f32 = reduce_sum(a, axis=0)\n";
+         "sum(a: f32[4,6]): f32 = reduce_sum(a, axis=0)\n"
+         "norm(a: bf16[4,40], g: f32[40]): bf16 = layer_norm(a, 0.00001, axis=1) * g\n"
+         "pair(a: f32[8,8], b: f32[8,8]): f32 = matmul(h, b) where h: bf16 = relu(matmul(a, b))\n";
   const Ran ran = morello({"bench", "--spec-file", d.path() + "/k.spec", "--machine", "zen5",
                            "--threads", "2", "--rounds", "1", "--json", d.path() + "/b.json"},
                           {{"TMPDIR=" + d.path()}, "", -1});
@@ -30,6 +32,7 @@ TEST_CASE("bench compiles, verifies and times") {
   CHECK(ran.out.find("mm(a: bf16[3,5] col, b: f32[5,7] packed): bf16[3,7] = matmul(a, b)\n"
                      "  verified 21 of 21 outputs; worst error ") == 0);
   CHECK(ran.out.find(" GFLOP/s, ") != std::string::npos);
+  CHECK(ran.out.find(" cycles, 2 stages\n") != std::string::npos);
   CHECK(ran.out.find(" GOP/s, ") != std::string::npos);
   const std::string json = contents(d.path() + "/b.json");
   for (const char* key : {"machine", "rounds", "kernels", "spec", "isa", "threads",

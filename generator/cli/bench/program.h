@@ -1,7 +1,7 @@
 // The programs of morello_add_test() and morello_add_benchmark(); their main() is written by CMake.
 //
-//   [--runs N] [--seed N]          verify (the default): run 1 with random inputs, run 2 with edge
-//                                  values, both in guarded memory; then with other seeds
+//   [--runs N] [--seed N]          verify (the default): kinds of inputs and places in memory in
+//                                  turn; then again with other seeds
 //   --bench [--rounds N] [--json FILE]   verify once, then time
 #ifndef MORELLO_TESTBENCH_PROGRAM_H_
 #define MORELLO_TESTBENCH_PROGRAM_H_
@@ -71,19 +71,32 @@ class Program {
   }
 
   template <class S>
-  bool check(const Checked& c, int run) {
+  bool check(const Checked& c, int run, const char* what) {
     if (c.wrong == 0) return true;
     ++failed_;
-    std::printf("%s (%s), run %d: %lld of %lld outputs are wrong\n", S::Info::name, S::selected(),
-                run, static_cast<long long>(c.wrong), static_cast<long long>(c.checked));
+    std::printf("%s (%s), run %d, %s: %lld of %lld outputs are wrong\n", S::Info::name,
+                S::selected(), run, what, static_cast<long long>(c.wrong),
+                static_cast<long long>(c.checked));
     return false;
   }
 
+  struct Kind {
+    Values values;
+    Place place;
+    const char* what;
+  };
   template <class S>
   void all_runs() {
+    static constexpr Kind kKinds[] = {
+        {Values::random, Place::end, "random numbers"},
+        {Values::edges, Place::begin, "edge values"},
+        {Values::wild, Place::end, "NaN, infinities and subnormal numbers"},
+        {Values::random, Place::odd, "at odd addresses"},
+    };
     for (int r = 1; r <= runs_; ++r) {
-      const Inputs inputs{seed_ + static_cast<std::uint64_t>(r), r % 2 == 0, true};
-      if (!check<S>(run<S>(inputs, 0).checked, r)) return;
+      const Kind& kind = kKinds[(r - 1) % 4];
+      const Inputs inputs{kind.values, kind.place, seed_ + static_cast<std::uint64_t>(r)};
+      if (!check<S>(run<S>(inputs, 0).checked, r, kind.what)) return;
     }
   }
 
@@ -102,7 +115,7 @@ class Program {
   void time() {
     ++count_;
     const Report r = run<S>(Inputs{}, rounds_);
-    if (!check<S>(r.checked, 1)) return;
+    if (!check<S>(r.checked, 1, "random numbers")) return;
     (baseline_ ? baselines_ : rows_)
         .push_back({S::Info::name, S::selected(), r.times.median, r.times.best,
                     static_cast<double>(S::Info::flops), static_cast<double>(S::Info::bytes),

@@ -84,8 +84,28 @@ std::string arguments(const KernelSpec& spec) {
   return out;
 }
 
-std::string tables(const KernelSpec& spec, int threads) {
-  const Computation& c = spec.computation();
+// The axes of what a stage makes: of the tensor with its border, inside of it, and the dims that
+// index them.
+std::string axes_text(const Stage& s, const Param& made) {
+  const Operand& out = s.computation.output();
+  std::vector<i64> shape = out.shape, low(out.shape.size(), 0), dims;
+  if (!s.border.empty()) shape = extents(made.shape);
+  for (size_t a = 0; a < s.border.size(); ++a) low[a] = s.border[a].low;
+  for (const AxisMap& axis : out.axes) {
+    MORELLO_CHECK(axis.empty() || (axis.size() == 1 && axis[0].coefficient == 1),
+                  "a result whose axis is not a dim");
+    dims.push_back(axis.empty() ? -1 : axis[0].dim);
+  }
+  return fmt::format(
+      "static constexpr int kRank = {};\nstatic constexpr std::int64_t kShape[] = {{{}}};\n"
+      "static constexpr std::int64_t kInner[] = {{{}}};\nstatic constexpr std::int64_t kLow[] = "
+      "{{{}}};\nstatic constexpr int kDimOf[] = {{{}}};\n",
+      dims.size(), fmt::join(shape, ", "), fmt::join(out.shape, ", "), fmt::join(low, ", "),
+      fmt::join(dims, ", "));
+}
+
+std::string tables(const Stage& s, const Param& made) {
+  const Computation& c = s.computation;
   std::vector<i64> extents;
   std::vector<bool> reduction;
   for (const Dim& d : c.dims) {
@@ -96,24 +116,22 @@ std::string tables(const KernelSpec& spec, int threads) {
   extents.push_back(1);
   reduction.push_back(false);
   return fmt::format(
-      "static constexpr int kThreads = {};\nstatic constexpr bool kFloat = {};\nstatic constexpr "
-      "int kDims = {};\n"
-      "static constexpr std::int64_t kExtents[] = {{{}}};\nstatic constexpr bool kReduction[] = "
-      "{{{}}};\n"
-      "static constexpr int kInputs = {};\nstatic constexpr int kExtras = {};\n"
-      "static constexpr bool kSums = {};\n"
-      "static constexpr bool kFinishes = {};\nstatic constexpr bool kWhole = {};\n"
-      "static constexpr int kFunctions = {};\n"
-      "static constexpr int kBufferOf[] = {{{}}};\nstatic constexpr int kBuffers = {};\n",
-      threads, is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
-      fmt::join(reduction, ", "), c.inputs(), c.extras.size(),
-      c.combine == Combine::kSum || c.combine == Combine::kNone, !c.finish.empty(),
-      !is_float(c.result()), count_functions(c.body) + count_functions(c.finish),
-      fmt::join(spec.arguments(), ", "), spec.params.size() + 1);
+             "static constexpr bool kFloat = {};\nstatic constexpr int kDims = {};\n"
+             "static constexpr std::int64_t kExtents[] = {{{}}};\nstatic constexpr bool "
+             "kReduction[] = "
+             "{{{}}};\n"
+             "static constexpr int kInputs = {};\nstatic constexpr int kExtras = {};\n"
+             "static constexpr bool kSums = {};\n"
+             "static constexpr bool kFinishes = {};\nstatic constexpr bool kWhole = {};\n"
+             "static constexpr int kTensors[] = {{{}}};\nstatic constexpr Type kType = Type::{};\n",
+             is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
+             fmt::join(reduction, ", "), c.inputs(), c.extras.size(),
+             c.combine == Combine::kSum || c.combine == Combine::kNone, !c.finish.empty(),
+             !is_float(c.result()), fmt::join(s.arguments, ", "), name(made.dtype)) +
+         axes_text(s, made);
 }
 
-std::string functions(const KernelSpec& spec, const std::string& kernel) {
-  const Computation& c = spec.computation();
+std::string functions(const Computation& c) {
   // Inputs, the result, extras.
   std::string out = "static std::int64_t offset(int tensor, const std::int64_t* i) {\n";
   for (int t = 0; t < c.tensors(); ++t)
@@ -127,42 +145,59 @@ std::string functions(const KernelSpec& spec, const std::string& kernel) {
       expression_text(c.body));
   const Fn joins = c.reduces() ? joined_by(c.combine) : Fn::kAdd;
   out += fmt::format(
-      "template <class T>\nstatic T combine(T a, T b) {{\n  return fn::{}_of(a, b);\n}}\n",
+      "template <class T>\nstatic T combine(const T& a, const T& b) {{\n  return fn::{}_of(a, "
+      "b);\n}}\n",
       fn_def(joins)->name);
-  // What is stored, before it is converted: of f32 where the sum is i32 and this is not.
-  out += fmt::format(
-      "template <class T, class S>\nstatic T finish(S sum, [[maybe_unused]] const T* extra) {{\n"
-      "  return static_cast<T>({});\n}}\n",
-      expression_text(c.finish));
-  const std::string passed = arguments(spec);
-  out += fmt::format(
-      "template <class... Hook>\n"
-      "static void call(void* const* argument, [[maybe_unused]] void* workspace, Hook... hook) {{\n"
-      "  if constexpr (Info::workspace_bytes + 0 * sizeof...(Hook) > 0)\n"
-      "    {1}({0}, workspace, hook...);\n"
-      "  else\n"
-      "    {1}({0}, hook...);\n}}\n",
-      passed, kernel);
-  out += fmt::format("static const char* selected() {{ return {}_selected(); }}\n", kernel);
+  // What is stored, before it is converted.
   return out + fmt::format(
-                   "static bool select([[maybe_unused]] const char* isa) {{\n"
-                   "#ifdef MORELLO_TESTING\n  return {}_select_for_test(isa);\n"
-                   "#else\n  return false;\n#endif\n}}\n",
-                   kernel);
+                   "template <class T>\nstatic T finish(const T& sum, [[maybe_unused]] const T* "
+                   "extra) {{\n"
+                   "  return {};\n}}\n",
+                   expression_text(c.finish));
 }
 
-// One kernel, as the type that driver.h wants.
+std::string call_text(const KernelSpec& spec, const std::string& kernel) {
+  const std::string passed = arguments(spec);
+  return fmt::format(
+             "template <class... Hook>\n"
+             "static void call(void* const* argument, [[maybe_unused]] void* workspace, Hook... "
+             "hook) {{\n"
+             "  if constexpr (Info::workspace_bytes + 0 * sizeof...(Hook) > 0)\n"
+             "    {1}({0}, workspace, hook...);\n"
+             "  else\n"
+             "    {1}({0}, hook...);\n}}\n",
+             passed, kernel) +
+         fmt::format("static const char* selected() {{ return {}_selected(); }}\n", kernel) +
+         fmt::format(
+             "static bool select([[maybe_unused]] const char* isa) {{\n"
+             "#ifdef MORELLO_TESTING\n  return {}_select_for_test(isa);\n"
+             "#else\n  return false;\n#endif\n}}\n",
+             kernel);
+}
+
+// One kernel, as the type that driver.h wants: how it is called, and a type per stage.
 std::string subject_text(const KernelSpec& spec, const std::string& space, int threads) {
   const std::string kernel = fmt::format("::{}::{}", space, spec.name);
-  std::string out =
-      fmt::format("struct subject_{0} {{\nusing Info = {1}_info;\n", spec.name, kernel);
-  out += tables(spec, threads);
+  std::string out = fmt::format(
+      "struct subject_{0} {{\nusing Info = {1}_info;\nstatic constexpr int kThreads = {2};\n"
+      "static constexpr bool kFloat = {3};\nstatic constexpr int kBuffers = {4};\n",
+      spec.name, kernel, threads, is_float(spec.stages.back().computation.compute),
+      spec.params.size() + 1);
   for (const Param& p : spec.params)
     if (p.packed) out += packer_text(p, kernel);
   out += "static const Buffer* buffers() {\n  static constexpr Buffer kTable[] = {\n";
   for (const Param& p : spec.params) out += buffer_text(p);
   out += buffer_text(spec.result) + "  };\n  return kTable;\n}\n";
-  return out + functions(spec, kernel) + "};\n\n";
+  out += call_text(spec, kernel);
+  std::vector<std::string> stages;
+  for (size_t s = 0; s < spec.stages.size(); ++s) {
+    const Stage& stage = spec.stages[s];
+    stages.push_back(fmt::format("stage_{}", s));
+    out += fmt::format("struct {} {{\n{}{}}};\n", stages.back(),
+                       tables(stage, spec.tensor(spec.made_by(static_cast<int>(s)))),
+                       functions(stage.computation));
+  }
+  return out + fmt::format("using Stages = std::tuple<{}>;\n}};\n\n", fmt::join(stages, ", "));
 }
 
 }  // namespace

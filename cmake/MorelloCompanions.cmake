@@ -18,23 +18,46 @@ morello_add_test(<name> KERNELS <target>... [RUNS <n>] [SEED <n>] [LINK <library
 ```
 
 Makes a program and a test `<name>` (label `morello`) that calls every kernel of the targets and
-compares it with a reference in double precision, integers exactly: random inputs and edge values
-(zeros of both signs, ends of integer ranges) in turn, `RUNS` times (4) with other numbers each time, from `SEED` (1)
-on. Every buffer ends where a page begins that nobody may touch. Kernels of `TYPE INTERFACE` run a
-second time with the fallback for other CPUs. No test framework is needed; `LINK` is for what else
-the program shall have, such as sanitizers. Without a generator, in a project whose kernels are
-all checked in, there is no test, and a line says so; the same holds for benchmarks.
+compares it with a reference: integers exactly, floats with the bounds between which f32 arithmetic in any
+order can lie. There are `RUNS` runs (4), with other numbers each time, from `SEED` (1) on, of these
+kinds in turn:
+
+| Run | Operands hold | and lie |
+|---|---|---|
+| 1 | random numbers: floats in [-1, 1), integers of the full range | before a page that nobody may touch |
+| 2 | edge values: zeros of both signs, powers of two, ends of integer ranges | behind such a page |
+| 3 | the same, with subnormal numbers and here and there NaN, infinities and the largest finite number | before such a page |
+| 4 | random numbers | at addresses that are aligned to one element and to nothing more |
+
+NaN and infinities have to come out exactly where
+[the spec's arithmetic](spec.md#nan-infinities-and-small-numbers) has them. An output of which nothing
+can be said, because f32 may have overflowed on the way, is not compared. Sizes that are known at run time only
+are the nominal ones, and strided rows lie close.
+
+Kernels of `TYPE INTERFACE` run a second time with the fallback for other CPUs. No test framework is
+needed; `LINK` is for what else the program shall have, such as sanitizers. Without a generator, in a
+project whose kernels are all checked in, there is no test, and a line says so; the same holds for
+benchmarks.
 
 ## morello_add_benchmark
 
 ```cmake
-morello_add_benchmark(<name> KERNELS <target>... [BASELINE <target>...] [LINK <library>...])
+morello_add_benchmark(<name> KERNELS <target>... [BASELINE <target>...] [ENGINE builtin|google]
+                      [LINK <library>...])
 ```
 
-Makes a program that checks every kernel once, times it and prints a table: median and best time,
-operations and bytes per second, the cycles of the model. The kernels of `BASELINE`, in the same
-order, are timed as well and the table has the ratio. `--rounds N` is for more than 11 rounds of at
-least 5 ms, `--json FILE` for numbers that programs read.
+Makes a program that checks every kernel once and times it, and the kernels of `BASELINE` as well.
+
+- `ENGINE builtin`, the default, needs nothing. It prints a table: median and best time, operations and
+  bytes per second, the cycles of the model, and the ratio to the kernels of `BASELINE`, which are in the
+  same order. `--rounds N` is for more than 11 rounds of at least 5 ms, `--json FILE` for numbers that
+  programs read.
+- `ENGINE google` uses Google Benchmark 1.6 or newer: the target `benchmark::benchmark` if the project
+  has it, or what `find_package(benchmark)` finds. Every kernel is a benchmark of its own name, those of
+  `BASELINE` are called `baseline/<name>`; the library's options choose and print
+  (`--benchmark_filter=...`, `--benchmark_format=json`). Counters are `flops` (`ops` for integers) and
+  `bytes` per second, and `model_cycles`; the label is the instruction set. A kernel that is wrong is
+  an error there, and the exit code is 1.
 
 ]=]
 
@@ -130,7 +153,7 @@ function(morello_add_test)
     message(STATUS "Morello: the test ${call} is left out: there is no generator")
     return()
   endif()
-  _morello_testbench("" ${arg_KERNELS})
+  _morello_testbench(program.h Program "" ${arg_KERNELS})
   # What asks for a variant by name is in the header itself only.
   set(forced ON)
   foreach(kernel IN LISTS arg_KERNELS)
@@ -147,18 +170,41 @@ function(morello_add_test)
 endfunction()
 
 function(morello_add_benchmark)
-  set(singles_of_call "")
+  set(singles_of_call ENGINE)
   set(lists_of_call KERNELS BASELINE LINK)
   set(call "${ARGV0}")
   _morello_read_call()
   _morello_check_testbench()
+  _morello_check_engine()
   _morello_stop(morello_add_benchmark)
   if(NOT generator)
     message(STATUS "Morello: the benchmark ${call} is left out: there is no generator")
     return()
   endif()
-  _morello_testbench("  program.bench();\n" ${arg_KERNELS} ${arg_BASELINE})
+  if(arg_ENGINE STREQUAL "google")
+    _morello_testbench(google_program.h GoogleProgram "" ${arg_KERNELS} ${arg_BASELINE})
+    target_link_libraries(${call} PRIVATE benchmark::benchmark)
+  else()
+    _morello_testbench(program.h Program "  program.bench();\n" ${arg_KERNELS} ${arg_BASELINE})
+  endif()
 endfunction()
+
+# ENGINE is one that there is, and its library too; where there is no generator nothing is built.
+macro(_morello_check_engine)
+  set(engines builtin google)
+  if(problem STREQUAL "" AND DEFINED arg_ENGINE AND NOT arg_ENGINE IN_LIST engines)
+    _morello_nearest(hint "${arg_ENGINE}" ${engines})
+    list(JOIN engines " " allowed)
+    set(problem "ENGINE \"${arg_ENGINE}\" is not known${hint}\nAllowed: ${allowed}")
+  elseif(problem STREQUAL "" AND generator AND arg_ENGINE STREQUAL "google")
+    if(NOT TARGET benchmark::benchmark)
+      find_package(benchmark 1.6 QUIET)
+    endif()
+    if(NOT TARGET benchmark::benchmark)
+      set(problem "ENGINE google needs Google Benchmark 1.6 or newer, and find_package(benchmark) does not find it\nInstall it (in Debian: apt-get install libbenchmark-dev), or say where it is\n  -Dbenchmark_DIR=<the directory of benchmarkConfig.cmake>\nor leave ENGINE out: the builtin one needs nothing")
+    endif()
+  endif()
+endmacro()
 
 # KERNELS and BASELINE name kernel targets, and there is a generator to describe them.
 macro(_morello_check_testbench)
@@ -185,8 +231,9 @@ macro(_morello_check_testbench)
   endif()
 endmacro()
 
-# The program: a description of every target's kernels, written by the generator, and a main().
-function(_morello_testbench first)
+# The program: a description of every target's kernels, written by the generator, and a main() that
+# hands them to an object of `class`.
+function(_morello_testbench class_header class first)
   set(work "${CMAKE_CURRENT_BINARY_DIR}/morello/${target}")
   set(includes "")
   set(calls "${first}")
@@ -201,7 +248,7 @@ function(_morello_testbench first)
     _morello_describe("${kernel}" "${suite}")
     list(APPEND described "${work}/${kernel}/subjects.h")
   endforeach()
-  set(text "${includes}#include \"program.h\"\n\nint main(int argc, char** argv) {\n  morello::testbench::Program program(argc, argv);\n${calls}  return program.finish();\n}")
+  set(text "${includes}#include \"${class_header}\"\n\nint main(int argc, char** argv) {\n  morello::testbench::${class} program(argc, argv);\n${calls}  return program.finish();\n}")
   file(CONFIGURE OUTPUT "${work}/main.cc" CONTENT "@text@" @ONLY NEWLINE_STYLE UNIX)
   add_executable(${target} "${work}/main.cc" ${described})
   list(GET ARGN 0 kernel)

@@ -86,6 +86,8 @@ the call, use a `function()`, not a `macro()`, and pass each spec quoted.
 | `morello_codegen`, `morello_update`, `morello_reports` | All targets `.generate`, `.update`, `.report` of the build, also those with `EXCLUDE_FROM_ALL`. |
 | `morello_machine` | Looks at this machine, once per build tree (`MACHINE native`). |
 
+The library is in the `FOLDER` of your targets, all others are in the folder `Morello`, for IDEs that show folders.
+
 Properties of `<target>`: `MORELLO_KERNELS` (the functions; empty with `SPEC_FILE`), `MORELLO_HEADER`,
 `MORELLO_SOURCE` (empty for `INTERFACE`), `MORELLO_SPECS` (the file that the generator reads),
 `MORELLO_SCHEDULE` (the programs that were found, as text), `MORELLO_STATS` (what the search did, as
@@ -263,6 +265,9 @@ function(morello_add_kernel)
     string(REPLACE "\n" "\n " problem "${problem}")
     message(FATAL_ERROR " morello_add_kernel(${target}): ${problem}\n In ${CMAKE_CURRENT_LIST_FILE}")
   endif()
+  # The folder of what is made from here on; the library goes where the project puts its targets.
+  set(folder_of_project "${CMAKE_FOLDER}")
+  set(CMAKE_FOLDER Morello)
   _morello_global_setup()
   if(vendor_dir OR lock_file)
     _morello_update_text()
@@ -359,6 +364,7 @@ endfunction()
 # A machine file made by the generator: of this machine, looked at once per build tree (and when the
 # generator changes), or of a description by hwloc.
 function(_morello_detect name file description)
+  set(CMAKE_FOLDER Morello)
   set(stamp "${file}.stamp")
   set(environment "")
   set(comment "Morello: looking at this machine")
@@ -483,6 +489,7 @@ function(_morello_report)
 endfunction()
 
 function(_morello_library)
+  set(CMAKE_FOLDER "${folder_of_project}")
   set(scope PUBLIC)
   set(named "")  # the kernel has its name from the call, not from its text
   if("SPEC" IN_LIST given)

@@ -102,6 +102,7 @@ endmacro()
 # A build of its own, always optimised. Environment variables that name the target's tools are
 # hidden from it; a toolchain file is not passed on to begin with.
 function(_morello_native_build sources tree)
+  set(CMAKE_FOLDER Morello)
   include(ExternalProject)
   set(program "${tree}/generator/cli/morello")
   if(CMAKE_HOST_WIN32)  # CMAKE_EXECUTABLE_SUFFIX is the target's

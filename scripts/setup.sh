@@ -74,7 +74,7 @@ configure() {
 }
 
 needed="g++ cmake ninja-build libfmt-dev libcli11-dev libtomlplusplus-dev libhwloc-dev pkg-config
-  doctest-dev libbenchmark-dev"
+  doctest-dev"
 
 # The sanitizers of the clang that is installed: a package of their own, named after its version.
 clang_runtime() {

@@ -2,6 +2,8 @@
 // out: compilers make pointers of them.
 #include "codegen/finish.h"
 
+#include <algorithm>
+
 #include "codegen/access.h"
 #include "codegen/expression.h"
 #include "impl/finishing.h"
@@ -29,6 +31,7 @@ class FinishWriter {
 
  private:
   void loops(int dim);
+  i64 step() const;
   void vectors();
   void vector(i64 n);
   std::string index(const AddressMap& map) const;
@@ -73,14 +76,31 @@ void FinishWriter::loops(int d) {
   w_.close();
 }
 
+// Elements at a time: a vector of them, or fewer, so that they lie in the same way one step
+// further. (Blocks of 6 and vectors of 16: the second vector was stored as if it began a block.)
+i64 FinishWriter::step() const {
+  std::vector<const AddressMap*> maps = {&job_.sums, &job_.refs[out_].map};
+  for (size_t i = 0; i < c_.extras.size(); ++i)
+    if (reads(c_, i)) maps.push_back(&extra(i).map);
+  const auto fits = [&](i64 n) {
+    for (const AddressMap* map : maps)
+      for (const AddressTerm& t : map->terms)
+        for (const i64 block : {t.div, t.div * std::max<i64>(1, t.mod)})
+          if (t.dim == fin_.lane && block % n != 0 && n % block != 0) return false;
+    return true;
+  };
+  i64 n = fin_.lanes;
+  while (!fits(n)) --n;
+  return n;
+}
+
 void FinishWriter::vectors() {
   if (fin_.lane < 0) return vector(1);
-  const i64 extent = job_.extent[fin_.lane], whole = extent / fin_.lanes * fin_.lanes;
+  const i64 extent = job_.extent[fin_.lane], n = step(), whole = extent / n * n;
   if (whole > 0) {
     at_[fin_.lane] = names_.fresh("x");
-    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", at_[fin_.lane], whole,
-            fin_.lanes);
-    vector(fin_.lanes);
+    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", at_[fin_.lane], whole, n);
+    vector(n);
     w_.close();
   }
   if (extent == whole) return;

@@ -75,11 +75,12 @@ class FusionWriter {
 i64 FusionWriter::task_bytes(const Tile& t, const GraphExtents& extents) const {
   GraphExtents inner = extents;
   inner[t.dim] = t.tile;
-  const i64 body = arena_bytes(t.body, inner);
-  if (!t.rest) return round_up_to_line(body);
-  // A program of its own, which may store more than the body: stages less divided.
+  i64 most = arena_bytes(t.body, inner);
+  // Programs of their own, which may store more than the body: stages less divided.
+  if (t.next) most = std::max(most, arena_bytes(t.next, inner));
   inner[t.dim] = extents[t.dim] % t.tile;
-  return round_up_to_line(std::max(body, arena_bytes(t.rest, inner)));
+  if (t.rest) most = std::max(most, arena_bytes(t.rest, inner));
+  return round_up_to_line(most);
 }
 
 // Of the function that this is in. Tasks have an array of their own, or a part of the workspace.
@@ -103,8 +104,8 @@ std::set<int> FusionWriter::programs_in(const FusedPtr& n) const {
   if (const StageCall* r = std::get_if<StageCall>(&n->node)) return {r->program};
   std::set<int> out;
   if (const Tile* t = std::get_if<Tile>(&n->node)) {
-    out = programs_in(t->body);
-    if (t->rest) out.merge(programs_in(t->rest));
+    for (const FusedPtr& part : {t->body, t->next, t->rest})
+      if (part) out.merge(programs_in(part));
     return out;
   }
   for (const FusedPtr& part : std::get<Sequence>(n->node).parts) out.merge(programs_in(part));
@@ -151,8 +152,13 @@ void FusionWriter::node(Writer& w, const FusedPtr& n, const Tile& t, const Here&
     w.line("{} {} = {};", type(operand, program), name, here.at.at(operand));
     advances.push_back(fmt::format("{} += {};", name, by));
   }
-  w.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), extent / t.tile);
-  emit(w, t.body, inside);
+  if (t.next) {
+    emit(w, t.body, inside);
+    for (const std::string& a : advances) w.line("{}", a);
+  }
+  w.open("for (std::ptrdiff_t {0} = {1}; {0} < {2}; ++{0})", names_.fresh("i"), t.next ? 1 : 0,
+         extent / t.tile);
+  emit(w, t.next ? t.next : t.body, inside);
   for (const std::string& a : advances) w.line("{}", a);
   w.close();
   if (!t.rest) return;
@@ -174,7 +180,7 @@ void FusionWriter::node(Writer& w, const FusedPtr& n, const Sequence& s, const H
       w.line("__builtin_memset({}, 0, {});", name,
              count_elements(shape) * bytes(g_.tensors[t].dtype));
     for (const auto& [operand, program] : operands_in(n)) {
-      if (g_.tensor_of(operand.first, operand.second) != t) continue;
+      if (g_.buffer_of(g_.tensor_of(operand.first, operand.second)) != t) continue;
       const bool makes = operand.first == maker;
       inside.at[operand] = makes ? moved(name, g_.first_inside(maker, shape)) : name;
     }

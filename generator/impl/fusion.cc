@@ -42,7 +42,7 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
   for (int t = 0; t < all.tensors(); ++t) {
     const auto operands = part.operands.size();
     Operand& o = static_cast<size_t>(t) < operands ? part.operands[t] : part.extras[t - operands];
-    const auto buffer = buffers.find(g.tensor_of(stage, t));
+    const auto buffer = buffers.find(g.buffer_of(g.tensor_of(stage, t)));
     const std::vector<i64>& shape = buffer == buffers.end() ? all.tensor(t).shape : buffer->second;
     if (!o.shape.empty() && o.shape != shape) o.strides = strides_in(o, shape);
   }
@@ -85,17 +85,40 @@ i64 advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i
   return given_address(part, o).advance(own, step).fixed();
 }
 
+bool is_online(const Graph& g, int dim, int begin, int end) {
+  return dim == g.online.dim && begin <= g.online.begin && g.online.end <= end;
+}
+
+bool sums_over(const Graph& g, int dim, int begin, int end) {
+  for (int s = begin; s < end; ++s)
+    if (const int own = g.dims[dim].in_stage[s];
+        own >= 0 && g.stages[s].computation.dims[own].reduction)
+      return true;
+  return false;
+}
+
+bool sums_over(const Graph& g, const std::set<int>& dims, int stage) {
+  return std::any_of(dims.begin(), dims.end(),
+                     [&](int d) { return sums_over(g, d, stage, stage + 1); });
+}
+
 std::string tile_problem(const Graph& g, int dim, int begin, int end) {
   const GraphDim& d = g.dims[dim];
+  const bool online = is_online(g, dim, begin, end);
   for (int s = begin; s < end; ++s) {
+    if (dim == g.online.dim && g.is_carried(s)) continue;
     const Computation& c = g.stages[s].computation;
     const int own = d.in_stage[s];
     if (own < 0) return fmt::format("stage {} has no {}", s, d.name);
-    if (c.dims[own].reduction) return fmt::format("stage {} sums over {}", s, d.name);
+    if (c.dims[own].reduction && !c.gathers_in_output())
+      return fmt::format("stage {} has its sums over {} nowhere", s, d.name);
     for (int t = 0; t < c.tensors(); ++t) {
       const int tensor = g.tensor_of(s, t);
       const int maker = tensor - g.params;
       if (t == c.inputs() || maker < begin || maker >= end) continue;
+      const bool so_far = online && maker == g.online.max && s == g.online.exp;
+      if (sums_over(g, dim, maker, maker + 1) && !so_far)
+        return fmt::format("{} is a sum over {}", g.tensors[tensor].name, d.name);
       const Operand& made = g.stages[maker].computation.output();
       for (size_t axis = 0; axis < made.axes.size() && d.in_stage[maker] >= 0; ++axis) {
         const auto along = [](const AxisMap& a, int of) {
@@ -136,7 +159,12 @@ class Printer {
     line(depth,
          fmt::format("{} {} by {}", t.parallel ? "parallel" : "loop", g_.dims[t.dim].name, t.tile));
     extents[t.dim] = t.tile;
+    if (t.next) line(depth, "first");
     node(t.body, depth + 1, extents);
+    if (t.next) {
+      line(depth, "body");
+      node(t.next, depth + 1, extents);
+    }
     if (!t.rest) return;
     extents[t.dim] = extent % t.tile;
     line(depth, fmt::format("rest {}", extents[t.dim]));
@@ -153,8 +181,9 @@ class Printer {
   }
   void print(const StageCall& r, int depth, const GraphExtents&) {
     const StageProgram& p = f_.programs[r.program];
-    line(depth, fmt::format("{}: {} cycles, {}", g_.tensors[g_.made_by(p.stage)].name,
-                            p.cost_cycles, p.problem.family.str(*p.computation)));
+    line(depth, fmt::format("{}{}: {} cycles, {}", g_.tensors[g_.made_by(p.stage)].name,
+                            p.problem.part.adds ? " adding" : "", p.cost_cycles,
+                            p.problem.family.str(*p.computation)));
     const std::string inner = morello::print(p.problem, *p.impl);
     for (size_t at = 0; at < inner.size();) {
       const size_t end = std::min(inner.find('\n', at), inner.size());
@@ -176,8 +205,7 @@ class Interpreter {
   }
 
   std::vector<double> run() {
-    std::vector<i64> at(g_.dims.size(), 0);
-    node(f_.root, whole(g_), at);
+    node(f_.root, whole(g_), std::vector<i64>(g_.dims.size(), 0));
     return values_.back();
   }
 
@@ -192,7 +220,7 @@ class Interpreter {
     for (i64 done = 0; done < extent; done += t.tile) {
       extents[t.dim] = std::min(t.tile, extent - done);
       at[t.dim] = from + done;
-      node(extents[t.dim] == t.tile ? t.body : t.rest, extents, at);
+      node(extents[t.dim] != t.tile ? t.rest : done > 0 && t.next ? t.next : t.body, extents, at);
     }
   }
   void run(const Sequence& s, const GraphExtents& extents, const std::vector<i64>& at) {
@@ -217,8 +245,12 @@ class Interpreter {
     }
     const std::vector<double> made = interpret(p.problem, *p.impl, inputs);
     std::vector<double>& to = values_[g_.memory_of(g_.made_by(p.stage))];
-    each_made(p.stage, part.output(), begin,
-              [&](size_t i, size_t there) { to.at(there) = made[i]; });
+    each_made(p.stage, part.output(), begin, [&](size_t i, size_t there) {
+      double& value = to.at(there);
+      value = p.problem.part.adds
+                  ? apply(*fn_def(joined_by(all.combine)), all.compute, value, made[i])
+                  : made[i];
+    });
   }
 
   // each_element() of what a stage makes, in its tensor: inside the border.
@@ -251,56 +283,74 @@ class Verifier {
 
   std::string run() {
     int next = 0;
-    std::string why = node(f_.root, whole(g_), {}, next);
+    std::string why = node(f_.root, {whole(g_), {}, {}, false}, next);
     if (why.empty() && next != static_cast<int>(g_.stages.size()))
       return fmt::format("{} of {} stages", next, g_.stages.size());
     return why;
   }
 
  private:
-  std::string node(const FusedPtr& n, const GraphExtents& extents, const Buffers& buffers,
-                   int& next) {
-    return std::visit([&](const auto& x) { return check(x, extents, buffers, next); }, n->node);
+  // What the nodes around one say.
+  struct Here {
+    GraphExtents extents;
+    Buffers buffers;
+    std::set<int> behind;  // dims, of which this is not the first step
+    bool carries = false;  // carried stages have something to do
+  };
+
+  std::string node(const FusedPtr& n, const Here& here, int& next) {
+    return std::visit([&](const auto& x) { return check(x, here, next); }, n->node);
   }
-  std::string check(const Tile& t, GraphExtents extents, const Buffers& buffers, int& next) {
-    const i64 extent = extents[t.dim];
+  std::string check(const Tile& t, Here here, int& next) {
+    const i64 extent = here.extents[t.dim];
     const int begin = next;
     if (t.tile < 1 || t.tile >= extent || (extent % t.tile != 0) != (t.rest != nullptr))
       return fmt::format("{} in steps of {}", extent, t.tile);
-    extents[t.dim] = t.tile;
-    if (std::string why = node(t.body, extents, buffers, next); !why.empty()) return why;
+    here.extents[t.dim] = t.tile;
+    if (std::string why = node(t.body, here, next); !why.empty()) return why;
     const int end = next;
-    if (t.rest) {
+    const bool sums = sums_over(g_, t.dim, begin, end);
+    if (sums && t.parallel) return "threads would add to one sum";
+    if ((t.next != nullptr) != (sums && extent / t.tile > 1))
+      return sums ? "no step adds" : "a step adds where nothing is a sum";
+    here.behind.insert(t.dim);
+    here.carries |= is_online(g_, t.dim, begin, end);
+    for (const FusedPtr& other : {t.next, t.rest}) {
+      if (!other) continue;
       next = begin;
-      extents[t.dim] = extent % t.tile;
-      if (std::string why = node(t.rest, extents, buffers, next); !why.empty()) return why;
-      if (next != end) return "other stages in the rest";
+      here.extents[t.dim] = other == t.rest ? extent % t.tile : t.tile;
+      if (std::string why = node(other, here, next); !why.empty()) return why;
+      if (next != end) return "other stages in another step";
     }
     return tile_problem(g_, t.dim, begin, end);
   }
-  std::string check(const Sequence& s, const GraphExtents& extents, Buffers buffers, int& next) {
+  std::string check(const Sequence& s, Here here, int& next) {
     for (const int t : s.stored) {
       if (t < g_.params || g_.is_result(g_.memory_of(t)))
         return "a buffer for a parameter or the result";
-      if (!buffers.emplace(t, stored_shape(g_, t, extents)).second) return "a buffer in a buffer";
+      if (!here.buffers.emplace(t, stored_shape(g_, t, here.extents)).second)
+        return "a buffer in a buffer";
     }
     for (const FusedPtr& part : s.parts)
-      if (std::string why = node(part, extents, buffers, next); !why.empty()) return why;
+      if (std::string why = node(part, here, next); !why.empty()) return why;
     return "";
   }
-  std::string check(const StageCall& r, const GraphExtents& extents, const Buffers& buffers,
-                    int& next) {
+  std::string check(const StageCall& r, const Here& here, int& next) {
     const StageProgram& p = f_.programs[r.program];
+    while (!here.carries && g_.is_carried(next)) ++next;
     if (p.stage != next++) return fmt::format("stage {} is not the next one", p.stage);
-    if (*p.computation != stage_part(g_, p.stage, extents, buffers))
+    if (*p.computation != stage_part(g_, p.stage, here.extents, here.buffers))
       return fmt::format("another part of stage {}", p.stage);
+    if (p.problem.part.adds != sums_over(g_, here.behind, p.stage))
+      return fmt::format("stage {} adds in another step", p.stage);
     const std::vector<Operand>& operands = p.computation->operands;
     if (std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.packed; }) &&
-        !has_dims_of_whole(g_, p.stage, extents, buffers))
+        !has_dims_of_whole(g_, p.stage, here.extents, here.buffers))
       return fmt::format("stage {} is packed in other dims", p.stage);
     for (int t = 0; t < g_.stages[p.stage].computation.tensors(); ++t)
-      if (const int tensor = g_.tensor_of(p.stage, t);
-          tensor >= g_.params && !g_.is_result(g_.memory_of(tensor)) && !buffers.contains(tensor))
+      if (const int tensor = g_.buffer_of(g_.tensor_of(p.stage, t));
+          tensor >= g_.params && !g_.is_result(g_.memory_of(tensor)) &&
+          !here.buffers.contains(tensor))
         return fmt::format("{} has no buffer", g_.tensors[tensor].name);
     return verify(p.problem, p.problem.root(), *p.impl);
   }

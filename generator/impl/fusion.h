@@ -2,7 +2,8 @@
 // programs for parts of single stages, which were searched for as any other (impl/impl.h).
 //
 //   Tile      one dim in steps; the inside runs for each of them, all stages one after the other.
-//             Steps of a parallel tile are tasks
+//             Steps of a parallel tile are tasks. Where stages inside sum over the dim, programs of
+//             the first step write sums and those of others add to them
 //   Sequence  parts one after the other. What the first make for those behind them lies in buffers
 //             that last as long as the sequence: as large as what one step of the loops around it
 //             needs, and dense. What lies in the result's memory (Graph::in_result) needs none
@@ -18,6 +19,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <variant>
 
 #include "impl/impl.h"
@@ -33,6 +35,7 @@ struct Tile {
   i64 tile = 1;
   bool parallel = false;
   FusedPtr body;
+  FusedPtr next = nullptr;  // in place of the body from the second step on; null: none adds
   FusedPtr rest = nullptr;  // null when tile divides the extent
 };
 struct Sequence {
@@ -87,8 +90,16 @@ i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int 
             const Problem& problem);
 
 // Why stages [begin, end) cannot run together in steps along a dim; empty when they can. Each of
-// them has it, none sums over it, and what one makes for another is indexed by it in the same way.
+// them has it, and what one makes for another is indexed by it in the same way. What sums over it
+// gathers sums where its output lies, and none of the others reads them (but for Graph::online).
 std::string tile_problem(const Graph& g, int dim, int begin, int end);
+
+// Whether steps along a dim have stages [begin, end) as Graph::online says.
+bool is_online(const Graph& g, int dim, int begin, int end);
+
+// Whether one of the stages sums over a dim; or over one of several.
+bool sums_over(const Graph& g, int dim, int begin, int end);
+bool sums_over(const Graph& g, const std::set<int>& dims, int stage);
 
 std::string print(const Fusion& f);
 

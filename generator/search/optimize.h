@@ -78,7 +78,10 @@ std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Mac
                                                  const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
                                                      const Isa& isa, const SearchOptions& options);
-// Of several stages (optimize_fusion.cc).
+// Of several stages (optimize_fusion.cc): these, or whatever Graphs they can become
+// (spec/algebra.h).
+std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
+                                                 const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
                                                   const Isa& isa, const SearchOptions& options);
 

@@ -7,18 +7,20 @@
 //   run    one stage: whatever optimize_known() finds
 //   cut    the first stages, then the others. What the first make for the others gets a buffer, in
 //          the nearest level that holds all that the group touches
-//   tile   a dim that all stages have and none sums over, in steps. What does not depend on the dim
-//          is near from the second step on, if a step leaves room for it
+//   tile   a dim that all stages have, in steps; sums over it go on from step to step. What does
+//   not
+//          depend on the dim is near from the second step on, if a step leaves room for it
 //
 // Costs are affine in those of parts, and a part's cost does not depend on what it is a part of: so
 // the cheapest program is made of the cheapest parts (dynamic programming, memoised). Tiles are
 // tried in the order of what no program of theirs can beat: the sum of the bounds of their stages'
 // families, everything between stages being as near as can be. The others are not searched.
 //
-// What the space leaves out: threads divide a whole kernel or single stages, not tiles; a dim is
-// tiled once on the way to a stage (and once more if threads divide it); stages run in the order of
-// the spec; nothing is computed twice; a stage is packed ahead of time as the program for all of it
-// would like.
+// What the space leaves out: sums are divided by one thread only, and where
+// they are stages of their own nothing is tiled around several threads; threads divide a whole
+// kernel or single stages, not tiles; a dim is tiled once on the way to a stage (and once more if
+// threads divide it); stages run in the order of the spec; nothing is computed twice; a stage is
+// packed ahead of time as the program for all of it would like.
 
 #include <algorithm>
 #include <map>
@@ -27,6 +29,7 @@
 
 #include "search/optimize.h"
 #include "search/tables_in_memory.h"
+#include "spec/algebra.h"
 #include "spec/build.h"
 #include "spec/sizes.h"
 
@@ -37,6 +40,10 @@ namespace {
 constexpr i64 kCallMilli = 20'000;
 // Steps of a tile: fewer would be searched for at length and leave most caches unused.
 constexpr i64 kMostSteps = 1 << 20;
+// From one size of the steps of a sum to the next: whatever else is tiled is tried with each.
+constexpr i64 kSumRatio = 4;
+// From here on steps are powers of 2 and not 3 times such, which mostly leave a rest.
+constexpr i64 kCoarse = 64;
 
 struct Group {
   int begin = 0, end = 0;  // stages
@@ -44,8 +51,10 @@ struct Group {
   std::vector<Level> level;  // per tensor
   Buffers buffers;
   int threads = 1;
-  bool beside = false;       // in one of several tasks
-  std::set<int> tiled = {};  // dims
+  bool beside = false;        // in one of several tasks
+  std::set<int> tiled = {};   // dims
+  std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
+  bool carries = false;       // carried stages have something to do (Graph::online)
 };
 
 // A choice, before its parts are looked at.
@@ -64,8 +73,7 @@ struct Solved {
 
 class FusionSearch {
  public:
-  FusionSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
-               const SearchOptions& options);
+  FusionSearch(Graph graph, const Machine& machine, const Isa& isa, const SearchOptions& options);
   std::variant<Optimum, StopReason> run();
 
  private:
@@ -77,10 +85,13 @@ class FusionSearch {
   i64 footprint(const Group& g) const;
   Level nearest(i64 bytes, const Group& g) const;
   bool depends(const Group& g, int tensor, int dim) const;
+  bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
 
   Group first(const Group& g, int cut) const;
   Group second(const Group& g, int cut) const;
-  Group step(const Group& g, const Option& o, i64 extent) const;
+  std::vector<int> kept(const Group& g, const Option& o) const;
+  Group keeping(const Group& g, const std::vector<int>& tensors) const;
+  Group step(const Group& g, const Option& o, i64 extent, bool first) const;
   Cost bring(const Group& g, const Option& o) const;
   std::vector<int> stored(const Group& g, int cut) const;
   Cost borders(const Group& g, const std::vector<int>& stored) const;
@@ -106,7 +117,6 @@ class FusionSearch {
   const Machine& machine_;
   const Isa& isa_;
   SearchOptions options_;
-  TablesInMemory kept_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
   std::map<std::string, Solved> solved_;
@@ -118,16 +128,15 @@ class FusionSearch {
   bool budget_ = false;
 };
 
-FusionSearch::FusionSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
+FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
                            const SearchOptions& options)
     : machine_(machine),
       isa_(isa),
       options_(options),
-      graph_(std::make_shared<Graph>(graph_of(spec))),
+      graph_(std::make_shared<Graph>(std::move(graph))),
       g_(*graph_),
       like_(graph_->stages.size()) {
   options_.count_programs = false;
-  if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.
@@ -149,6 +158,9 @@ Group FusionSearch::root() const {
 // Everything that its programs depend on.
 std::string FusionSearch::key(const Group& g) const {
   std::string out = fmt::format("{} {} {} {} ", g.begin, g.end, g.threads, g.beside);
+  for (int s = g.begin; s < g.end; ++s)
+    if (sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)))
+      out += fmt::format("+{} ", s);
   for (size_t d = 0; d < g_.dims.size(); ++d)
     for (int s = g.begin; s < g.end; ++s)
       if (g_.dims[d].in_stage[s] >= 0) {
@@ -167,7 +179,8 @@ std::string FusionSearch::key(const Group& g) const {
 std::vector<int> FusionSearch::tensors(const Group& g) const {
   std::set<int> out;
   for (int s = g.begin; s < g.end; ++s)
-    for (int t = 0; t < g_.stages[s].computation.tensors(); ++t) out.insert(g_.tensor_of(s, t));
+    for (int t = 0; t < g_.stages[s].computation.tensors(); ++t)
+      out.insert(g_.buffer_of(g_.tensor_of(s, t)));
   return {out.begin(), out.end()};
 }
 
@@ -212,7 +225,8 @@ bool FusionSearch::depends(const Group& g, int tensor, int dim) const {
   for (int s = g.begin; s < g.end; ++s) {
     const int own = g_.dims[dim].in_stage[s];
     for (int t = 0; t < g_.stages[s].computation.tensors() && own >= 0; ++t)
-      if (g_.tensor_of(s, t) == tensor && touches(g_.stages[s].computation.tensor(t), own))
+      if (g_.buffer_of(g_.tensor_of(s, t)) == tensor &&
+          touches(g_.stages[s].computation.tensor(t), own))
         return true;
   }
   return false;
@@ -223,7 +237,7 @@ std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
   std::vector<int> out;
   for (int made = g.begin; made < cut; ++made) {
     const int tensor = g_.made_by(made);
-    if (g.buffers.contains(tensor) || g_.is_result(g_.memory_of(tensor))) continue;
+    if (g.buffers.contains(tensor) || g_.is_result(g_.memory_of(tensor)) || idle(g, made)) continue;
     for (int s = cut; s < g.end; ++s)
       if (g_.operand_of(s, tensor) >= 0) {
         out.push_back(tensor);
@@ -234,13 +248,8 @@ std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
 }
 
 Group FusionSearch::first(const Group& g, int cut) const {
-  Group out = g;
+  Group out = keeping(g, stored(g, cut));
   out.end = cut;
-  const Level near = nearest(footprint(g), g);
-  for (const int t : stored(g, cut)) {
-    out.buffers[t] = stored_shape(g_, t, g.extents);
-    out.level[t] = near;
-  }
   return out;
 }
 
@@ -262,9 +271,27 @@ Group FusionSearch::second(const Group& g, int cut) const {
   return out;
 }
 
-Group FusionSearch::step(const Group& g, const Option& o, i64 extent) const {
+// What steps of a tile hand on to one another, and nobody behind the tile reads.
+std::vector<int> FusionSearch::kept(const Group& g, const Option& o) const {
+  const int max = g_.made_by(g_.online.max);
+  if (!is_online(g_, o.dim, g.begin, g.end) || g.buffers.contains(max)) return {};
+  return {max};
+}
+
+Group FusionSearch::keeping(const Group& g, const std::vector<int>& tensors) const {
+  Group out = g;
+  for (const int t : tensors) {
+    out.buffers[t] = stored_shape(g_, t, g.extents);
+    out.level[t] = nearest(footprint(g), g);
+  }
+  return out;
+}
+
+Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first) const {
   Group out = g;
   out.extents[o.dim] = extent;
+  if (!first && sums_over(g_, o.dim, g.begin, g.end)) out.behind.insert(o.dim);
+  out.carries |= !first && is_online(g_, o.dim, g.begin, g.end);
   if (o.parallel) {
     out.threads = 1;
     out.beside = true;
@@ -279,7 +306,7 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent) const {
 
 // What the first step does not find near.
 Cost FusionSearch::bring(const Group& g, const Option& o) const {
-  const Group inner = step(g, o, o.tile);
+  const Group inner = step(g, o, o.tile, true);
   Cost total;
   for (const int t : tensors(g))
     if (inner.level[t] < g.level[t]) {
@@ -332,11 +359,13 @@ void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) 
           blocks = std::max(blocks, d.div);
   }
   std::set<std::pair<i64, bool>> sizes;  // tile, parallel
-  if (!g.tiled.contains(dim))
-    for (const i64 least : {i64{1}, i64{3}})
-      for (i64 size = least; size < extent; size *= 2)
-        if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
-  if (g.threads > 1 && g.tiled.empty())
+  const bool sums = sums_over(g_, dim, g.begin, g.end);
+  if (!g.tiled.contains(dim) && (g.threads == 1 || !(sums || g_.apart)))
+    for (const i64 least : sums ? std::set{least_part_of_sum(extent)} : std::set<i64>{1, 3})
+      for (i64 size = least; size < extent; size *= sums ? kSumRatio : 2)
+        if (ceil_div(extent, size) <= kMostSteps && (least != 3 || size < kCoarse))
+          sizes.emplace(size, false);
+  if (!sums && g.threads > 1 && g.tiled.empty())
     for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
       if (const i64 size = ceil_div(ceil_div(extent, shares), blocks) * blocks; size < extent)
         sizes.emplace(size, true);
@@ -362,27 +391,30 @@ std::vector<Option> FusionSearch::options(const Group& g) {
 }
 
 // The cost of a tile, from those of its parts.
-Cost FusionSearch::tiled(const Group& g, const Option& o, auto cost) {
-  const i64 extent = g.extents[o.dim], rest = extent % o.tile;
-  const Cost each = cost(step(g, o, o.tile));
-  const Cost last = rest > 0 ? cost(step(g, o, rest)) : Cost();
-  if (!each.finite() || !last.finite()) return Cost::infinite();
+Cost FusionSearch::tiled(const Group& outside, const Option& o, auto cost) {
+  const Group g = keeping(outside, kept(outside, o));
+  const i64 extent = g.extents[o.dim], rest = extent % o.tile, steps = extent / o.tile;
+  const Cost start = cost(step(g, o, o.tile, true));
+  const Cost each = steps > 1 ? cost(step(g, o, o.tile, false)) : Cost();
+  const Cost last = rest > 0 ? cost(step(g, o, rest, false)) : Cost();
+  if (!start.finite() || !each.finite() || !last.finite()) return Cost::infinite();
   if (o.parallel)  // the rest is no longer than a step
     return Cost::milli(machine_.parallel_millicycles) +
-           ceil_div(ceil_div(extent, o.tile), g.threads) * each;
-  return bring(g, o) + extent / o.tile * each + last;
+           ceil_div(ceil_div(extent, o.tile), g.threads) * start;
+  return bring(g, o) + start + (steps - 1) * each + last;
 }
 
 Part FusionSearch::part(const Group& g, int stage) const {
   const Computation& c = g_.stages[stage].computation;
   Part p = Part::at(kL1);
   for (int t = 0; t < c.tensors(); ++t) {
-    const Level l = g.level[g_.tensor_of(stage, t)];
+    const Level l = g.level[g_.buffer_of(g_.tensor_of(stage, t))];
     const int at = std::min(t, kMaxOperands);
     Level& home = p.home[t < static_cast<int>(c.operands.size()) ? at : kMaxOperands];
     home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
   }
   p.beside = g.beside;
+  p.adds = sums_over(g_, g.behind, stage);
   return p;
 }
 
@@ -434,7 +466,8 @@ Cost FusionSearch::bound(const Group& g) {
   Cost sum;
   Group rest = g;
   for (int s = g.begin; s < g.end; ++s) {
-    sum = sum + stage_bound(rest, s);
+    if (idle(g, s)) continue;
+    sum = sum + stage_bound(rest, s) + Cost::milli(kCallMilli);
     Group done = rest;
     done.begin = s;
     done.end = s + 1;
@@ -480,7 +513,10 @@ Solved FusionSearch::solve(const Group& g) {
   if (const auto known = solved_.find(name); known != solved_.end()) return known->second;
   Solved best;
   if (g.end == g.begin + 1) {
-    if (const Optimum* found = program(g)) best.cost = found->cost + Cost::milli(kCallMilli);
+    if (idle(g, g.begin))
+      best.cost = Cost();
+    else if (const Optimum* found = program(g))
+      best.cost = found->cost + Cost::milli(kCallMilli);
     return solved_[name] = best;
   }
   for (const Option& o : options(g)) {
@@ -506,9 +542,11 @@ void FusionSearch::choose_packing() {
   bounds_.clear();
 }
 
-FusedPtr FusionSearch::build(const Group& g, Fusion& out) {
+FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
+  Group g = outside;
   const Solved solved = solve(g);
   if (g.end == g.begin + 1) {
+    if (idle(g, g.begin)) return std::make_shared<Fused>(Fused{Sequence{}});
     const Optimum& found = *program(g);
     const auto c = std::make_shared<const Computation>(*found.problem.computation);
     out.programs.push_back(
@@ -523,10 +561,16 @@ FusedPtr FusionSearch::build(const Group& g, Fusion& out) {
     s.parts.push_back(build(second(g, o.cut), out));
     return std::make_shared<Fused>(Fused{std::move(s)});
   }
+  const std::vector<int> state = kept(g, o);
+  g = keeping(g, state);
   Tile t{.dim = o.dim, .tile = o.tile, .parallel = o.parallel, .body = {}};
-  t.body = build(step(g, o, o.tile), out);
-  if (const i64 rest = g.extents[o.dim] % o.tile; rest > 0) t.rest = build(step(g, o, rest), out);
-  return std::make_shared<Fused>(Fused{std::move(t)});
+  const i64 extent = g.extents[o.dim], rest = extent % o.tile;
+  t.body = build(step(g, o, o.tile, true), out);
+  if (extent / o.tile > 1 && sums_over(g_, o.dim, g.begin, g.end))
+    t.next = build(step(g, o, o.tile, false), out);
+  if (rest > 0) t.rest = build(step(g, o, rest, false), out);
+  const auto tile = std::make_shared<Fused>(Fused{std::move(t)});
+  return state.empty() ? tile : std::make_shared<Fused>(Fused{Sequence{state, {tile}}});
 }
 
 std::variant<Optimum, StopReason> FusionSearch::run() {
@@ -549,9 +593,43 @@ std::variant<Optimum, StopReason> FusionSearch::run() {
 
 }  // namespace
 
+// Everything: there is nothing to keep near.
+static bool lies_in_l1(const Graph& g, const Machine& machine) {
+  i64 total = 0;
+  for (const Param& t : g.tensors) total += count_elements(extents(t.shape)) * bytes(t.dtype);
+  return total <= machine.levels[kL1].bytes / 4 * 3;
+}
+
+std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
+                                                 const Isa& isa, const SearchOptions& options) {
+  return FusionSearch(std::move(graph), machine, isa, options).run();
+}
+
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
                                                   const Isa& isa, const SearchOptions& options) {
-  return FusionSearch(spec, machine, isa, options).run();
+  TablesInMemory kept;
+  SearchOptions shared = options;
+  if (!shared.tables && shared.max_specs == 0) shared.tables = &kept;
+  const Graph given = graph_of(spec);
+  std::vector<Graph> graphs = {given};
+  for (const auto& rewrite : {sums_apart, online})
+    if (!lies_in_l1(given, machine))
+      if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
+  std::optional<Optimum> best;
+  SearchStats stats;
+  for (Graph& g : graphs) {
+    auto found = optimize_graph(std::move(g), machine, isa, shared);
+    if (const StopReason* why = std::get_if<StopReason>(&found)) {
+      if (*why == StopReason::kBudget) return *why;
+      continue;
+    }
+    Optimum& next = std::get<Optimum>(found);
+    stats += next.stats;
+    if (!best || next.cost < best->cost) best = std::move(next);
+  }
+  if (!best) return StopReason::kNoImplementation;
+  best->stats = stats;
+  return std::move(*best);
 }
 
 std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine& machine,

@@ -60,6 +60,10 @@ i64 least_step(const AddressMap& map, int dim) {
 
 }  // namespace
 
+i64 least_part_of_sum(i64 extent) {
+  return extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
+}
+
 Space::Space(const Problem& problem, const Pruning& pruning)
     : problem_(problem), pruning_(pruning) {
   for (int o = 0; o < operands(); ++o) {
@@ -153,8 +157,7 @@ i64 Space::least_tile(int d) const {
   const Dim& dim = computation().dims[d];
   const i64 quantum = family().quantum[d];
   if (dim.reduction) {
-    const i64 floor = dim.extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
-    return quantum * std::max<i64>(1, ceil_div(floor, quantum));
+    return quantum * std::max<i64>(1, ceil_div(least_part_of_sum(dim.extent), quantum));
   }
   const bool shared = std::all_of(touches_, touches_ + operands(), [&](auto& t) { return t[d]; });
   return shared && quantum == 1 ? 0 : quantum;

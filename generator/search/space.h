@@ -61,6 +61,9 @@ struct Share {
   int leaving = 1;
 };
 
+// Of a reduction of this extent: it is not split into less at a time.
+i64 least_part_of_sum(i64 extent);
+
 class Space {
  public:
   explicit Space(const Problem& problem, const Pruning& pruning = {});

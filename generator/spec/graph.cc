@@ -130,12 +130,8 @@ int find_in_result(const Graph& g) {
 }  // namespace
 
 // Tensors between stages first: they decide what can run together.
-Graph graph_of(const KernelSpec& spec) {
-  Graph g{.stages = spec.stages,
-          .tensors = {},
-          .params = static_cast<int>(spec.params.size()),
-          .dims = {}};
-  for (int t = 0; t < spec.tensors(); ++t) g.tensors.push_back(spec.tensor(t));
+Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params) {
+  Graph g{.stages = std::move(all), .tensors = std::move(tensors), .params = params, .dims = {}};
   Joined joined(g);
   const int stages = static_cast<int>(g.stages.size());
   for (const bool between : {true, false})
@@ -158,6 +154,12 @@ Graph graph_of(const KernelSpec& spec) {
   return g;
 }
 
+Graph graph_of(const KernelSpec& spec) {
+  std::vector<Param> tensors;
+  for (int t = 0; t < spec.tensors(); ++t) tensors.push_back(spec.tensor(t));
+  return graph_of(spec.stages, std::move(tensors), static_cast<int>(spec.params.size()));
+}
+
 // What a stage makes, with zeros around it.
 static std::vector<double> bordered(const Graph& g, int stage, std::vector<double> values) {
   if (g.stages[stage].border.empty()) return values;
@@ -176,11 +178,12 @@ static std::vector<double> bordered(const Graph& g, int stage, std::vector<doubl
 
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params) {
   std::vector<std::vector<double>> values = params;
-  for (const Stage& s : g.stages) {
+  for (int s = 0; s < static_cast<int>(g.stages.size()); ++s) {
+    values.emplace_back();
+    if (g.is_carried(s)) continue;
     std::vector<std::vector<double>> inputs;
-    for (const int t : s.arguments) inputs.push_back(values[t]);
-    values.push_back(
-        bordered(g, static_cast<int>(values.size()) - g.params, evaluate(s.computation, inputs)));
+    for (const int t : g.stages[s].arguments) inputs.push_back(values[t]);
+    values.back() = bordered(g, s, evaluate(g.stages[s].computation, inputs));
   }
   return values.back();
 }

@@ -7,6 +7,9 @@
 // stages have a dim in common where both index the same axis of a tensor with it.
 #pragma once
 
+#include <algorithm>
+#include <map>
+
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -18,6 +21,18 @@ struct GraphDim {
   bool operator==(const GraphDim&) const = default;
 };
 
+// Sums of exponentials whose greatest exponent is still being looked for (Milakov and Gimelshein,
+// arXiv 1805.02867): stages [begin, end) may run in steps along a dim although one of them reads
+// the maximum over it so far. From the second step on, `carried` stages scale the sums by what the
+// maximum has grown; in other loops they have nothing to do.
+struct Online {
+  int dim = -1;  // -1: none
+  int begin = 0, end = 0;
+  int max = 0, exp = 0;  // the stage that makes the maximum, and the only one to read it
+  std::vector<int> carried = {};
+  bool operator==(const Online&) const = default;
+};
+
 struct Graph {
   std::vector<Stage> stages;
   std::vector<Param> tensors;  // as KernelSpec::tensor numbers them
@@ -26,14 +41,26 @@ struct Graph {
   // What lies between stages and in the memory of the result until the last one makes that of it,
   // element by element: one buffer less, and what is written is near. -1: nothing.
   int in_result = -1;
+  bool apart = false;  // sums are stages of their own (algebra.h)
+  Online online = {};
+  std::map<int, int> in_place = {};  // what a carried stage makes, and what it makes it of
 
   int made_by(int stage) const { return params + stage; }
   bool is_result(int tensor) const {
     return tensor == params + static_cast<int>(stages.size()) - 1;
   }
-  // The tensor in whose memory it lies: itself, but for what lies in the result's.
+  // The tensor in whose buffer it lies: itself, but for what is made in place.
+  int buffer_of(int tensor) const {
+    const auto of = in_place.find(tensor);
+    return of == in_place.end() ? tensor : of->second;
+  }
+  // The tensor in whose memory it lies: the same, or the result.
   int memory_of(int tensor) const {
+    tensor = buffer_of(tensor);
     return tensor == in_result ? made_by(static_cast<int>(stages.size()) - 1) : tensor;
+  }
+  bool is_carried(int stage) const {
+    return std::find(online.carried.begin(), online.carried.end(), stage) != online.carried.end();
   }
   // Elements before the first that a stage stores in its tensor, which lies in a dense buffer of
   // this shape: its border.
@@ -46,6 +73,8 @@ struct Graph {
   int operand_of(int stage, int tensor) const;
 };
 Graph graph_of(const KernelSpec& spec);
+// Of stages and their tensors, in an order in which they can run.
+Graph graph_of(std::vector<Stage> stages, std::vector<Param> tensors, int params);
 
 // Of parameters, dense and row-major, as evaluate() of a Computation: nothing is rounded.
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params);

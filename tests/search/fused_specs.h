@@ -44,6 +44,21 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "b = reduce_sum(x * a, axis=0)",
 };
 
+// Of which some tiles divide sums.
+inline constexpr std::string_view kDividedSpecs[] = {
+    "(x: f32[1,4000]): f32 = softmax(x, axis=1)",
+    "(x: f32[3,2111]): f32 = softmax(x * 0.25, axis=1)",
+    "(x: f32[1900,2]): f32 = softmax(x, axis=0)",
+    "(x: bf16[2,3001]): bf16 = softmax(x, axis=1)",
+    "(a: f32[4,6], b: f32[6,630], c: f32[630,8]): f32 = matmul(relu(matmul(a, b)), c)",
+    "(a: f32[9,6], b: f32[6,70], c: f32[70,8]): bf16 = relu(matmul(relu(matmul(a, b)), c) - 3)",
+    "(q: f32[5,4], k: f32[571,4], v: f32[571,3]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.125, axis=1), v)",
+    "(q: f32[2,3,4], k: f32[2,140,4], v: f32[2,140,4], m: f32[3,140]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.5 + m, axis=2), v)",
+    "(x: f32[4,1600]): f32 = layer_norm(x, 1, axis=1)",
+};
+
 // Small whole numbers for every parameter, the same every time.
 inline std::vector<std::vector<double>> small_numbers(const Graph& g) {
   std::vector<std::vector<double>> out;

@@ -1,0 +1,39 @@
+// Other Graphs with the same results, which can run in tiles that the one of the spec cannot. The
+// search takes whichever is cheapest.
+#pragma once
+
+#include <optional>
+
+#include "spec/draft.h"
+
+namespace morello {
+
+// Sums in the type in which they are added up, and what is made of each of them as a stage of its
+// own, as late as possible: so that sums can be divided between steps of a tile that their stage
+// shares with its neighbours. None: no stage is that way.
+//
+//   t = 1 / sum over k of e[m,k]      ->      s = sum over k of e[m,k];  t = 1 / s
+std::optional<Graph> sums_apart(const Graph& g);
+// Whether a stage is such a sum, with more to it than adding up; and this rewrite of the one that
+// makes a tensor. Returns the number of its sum.
+bool is_finished(const Stage& s);
+int split_sum(Draft& draft, int tensor);
+
+// Exponentials of what is less than a maximum, and sums over them, as steps that need only the
+// maximum so far (Graph::online). Elements made of the exponentials compute them again; a product
+// with a factor for each sum becomes a factor of the sum:
+//
+//   m = max over k of x[k]            carried: o = m
+//   e = exp(x[k] - m)                 m = max over k of x[k]
+//   s = sum over k of e               carried: f = exp(o - m), s *= f
+//   out = e * (1 / s)         ->      e = exp(x[k] - m)
+//                                     s = sum over k of e
+//                                     r = 1 / s
+//                                     out = exp(x[k] - m) * r
+//
+// Where m is infinitely low so far, e is 0 and not NaN. Sums are not divided before they are
+// added up: one can be infinite where a product with 1 / s would not have been. None: there are no
+// such stages.
+std::optional<Graph> online(const Graph& g);
+
+}  // namespace morello

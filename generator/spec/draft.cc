@@ -1,0 +1,79 @@
+#include "spec/draft.h"
+
+namespace morello {
+
+Draft::Draft(const Graph& g)
+    : params(g.tensors.begin(), g.tensors.begin() + g.params),
+      next(static_cast<int>(g.tensors.size())) {
+  for (int s = 0; s < static_cast<int>(g.stages.size()); ++s)
+    items.push_back({g.made_by(s), g.stages[s], g.tensors[g.made_by(s)]});
+}
+
+size_t Draft::find(int tensor) const {
+  size_t i = 0;
+  while (items.at(i).tensor != tensor) ++i;
+  return i;
+}
+
+void Draft::insert_late(Item item) {
+  const auto reader = std::find_if(items.begin(), items.end(), [&](const Item& i) {
+    const std::vector<int>& read = i.stage.arguments;
+    return std::find(read.begin(), read.end(), item.tensor) != read.end();
+  });
+  items.insert(reader, std::move(item));
+}
+
+int Draft::number(int tensor) const {
+  const int given = static_cast<int>(params.size());
+  return tensor < given ? tensor : given + static_cast<int>(find(tensor));
+}
+
+Graph Draft::graph() const {
+  std::vector<Stage> stages;
+  std::vector<Param> tensors = params;
+  for (const Item& i : items) {
+    stages.push_back(i.stage);
+    for (int& t : stages.back().arguments) t = number(t);
+    tensors.push_back(i.made);
+  }
+  return graph_of(std::move(stages), std::move(tensors), static_cast<int>(params.size()));
+}
+
+Term read_input(int operand, Dtype type) { return {.fn = Fn::kInput, .type = type, .a = operand}; }
+Term read_extra(int operand, Dtype type) { return {.fn = Fn::kExtra, .type = type, .a = operand}; }
+Term binary(Fn fn, int a, int b) { return {.fn = fn, .type = Dtype::f32, .a = a, .b = b}; }
+
+Operand between(const Operand& like, std::string name, Dtype dtype) {
+  return {.name = std::move(name),
+          .dtype = dtype,
+          .shape = like.shape,
+          .axes = like.axes,
+          .layout = Layout::row(static_cast<int>(like.shape.size()))};
+}
+
+Param tensor_of(const Operand& o) {
+  Param p{.name = o.name, .dtype = o.dtype, .shape = {}};
+  for (const i64 n : o.shape) p.shape.emplace_back(n);
+  p.layout = Layout::row(static_cast<int>(p.shape.size()));
+  return p;
+}
+
+void map_dims(Operand& o, const std::vector<int>& to) {
+  for (AxisMap& axis : o.axes) {
+    std::erase_if(axis, [&](const AxisTerm& t) { return to[t.dim] < 0; });
+    for (AxisTerm& t : axis) t.dim = to[t.dim];
+  }
+}
+
+Elements on_elements(const Computation& of, Operand output) {
+  Elements e;
+  for (const Dim& d : of.dims) {
+    e.to.push_back(d.reduction ? -1 : static_cast<int>(e.c.dims.size()));
+    if (!d.reduction) e.c.dims.push_back(d);
+  }
+  map_dims(output, e.to);
+  e.c.operands = {std::move(output)};
+  return e;
+}
+
+}  // namespace morello

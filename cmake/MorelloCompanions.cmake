@@ -31,8 +31,8 @@ kinds in turn:
 
 NaN and infinities have to come out exactly where
 [the spec's arithmetic](spec.md#nan-infinities-and-small-numbers) has them. An output of which nothing
-can be said, because f32 may have overflowed on the way, is not compared. Sizes that are known at run time only
-are the nominal ones, and strided rows lie close.
+can be said, because f32 may have overflowed on the way, is not compared; of large results a sample is. Sizes that are
+known at run time only are the nominal ones, and strided rows lie close.
 
 Kernels of `TYPE INTERFACE` run a second time with the fallback for other CPUs. No test framework is
 needed; `LINK` is for what else the program shall have, such as sanitizers. Without a generator, in a

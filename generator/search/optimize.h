@@ -78,8 +78,8 @@ std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Mac
                                                  const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
                                                      const Isa& isa, const SearchOptions& options);
-// Of several stages (optimize_fusion.cc): these, or whatever Graphs they can become
-// (spec/algebra.h).
+// Of several stages: these (optimize_fusion.cc), or whatever Graphs they can become
+// (optimize_spec.cc).
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,

@@ -1,0 +1,52 @@
+// Kernels of one stage and of several. Which Graphs the stages can become is tried here
+// (spec/algebra.h); each is a search of its own, with the same tables.
+
+#include <optional>
+
+#include "search/optimize.h"
+#include "search/tables_in_memory.h"
+#include "spec/algebra.h"
+
+namespace morello {
+
+// Everything: there is nothing to keep near.
+static bool lies_in_l1(const Graph& g, const Machine& machine) {
+  i64 total = 0;
+  for (const Param& t : g.tensors) total += count_elements(extents(t.shape)) * bytes(t.dtype);
+  return total <= machine.levels[kL1].bytes / 4 * 3;
+}
+
+std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
+                                                  const Isa& isa, const SearchOptions& options) {
+  TablesInMemory kept;
+  SearchOptions shared = options;
+  if (!shared.tables && shared.max_specs == 0) shared.tables = &kept;
+  const Graph given = graph_of(spec);
+  std::vector<Graph> graphs = {given};
+  for (const auto& rewrite : {sums_apart, online})
+    if (!lies_in_l1(given, machine))
+      if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
+  std::optional<Optimum> best;
+  SearchStats stats;
+  for (Graph& g : graphs) {
+    auto found = optimize_graph(std::move(g), machine, isa, shared);
+    if (const StopReason* why = std::get_if<StopReason>(&found)) {
+      if (*why == StopReason::kBudget) return *why;
+      continue;
+    }
+    Optimum& next = std::get<Optimum>(found);
+    stats += next.stats;
+    if (!best || next.cost < best->cost) best = std::move(next);
+  }
+  if (!best) return StopReason::kNoImplementation;
+  best->stats = stats;
+  return std::move(*best);
+}
+
+std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine& machine,
+                                           const Isa& isa, const SearchOptions& options) {
+  return spec.stages.size() == 1 ? optimize(spec.computation(), machine, isa, options)
+                                 : optimize_fusion(spec, machine, isa, options);
+}
+
+}  // namespace morello

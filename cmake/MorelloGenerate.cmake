@@ -53,7 +53,7 @@ morello_add_kernel(<target>
 |---|---|---|
 | `SPEC` | One kernel, as one quoted argument: `"(x: f32[4,8], w: f32[8,2]): f32 = matmul(x, w)"`. | one of `SPEC`, `SPECS`, `SPEC_FILE` is needed |
 | `SPECS` | Several kernels in one header, each a quoted `"<name>=<spec>"`. | |
-| `SPEC_FILE` | A file of kernels, each `name(params): dtype = expr`, with `#` comments. Relative to the source directory. Errors carry its name and line. | |
+| `SPEC_FILE` | A file of kernels, each `name(params): dtype = expr`, with `#` comments; or StableHLO or HLO text, as jax prints it, if its name ends in `.mlir`, `.stablehlo` or `.hlo` ([hlo.md](hlo.md)). Relative to the source directory. Errors carry its name and line. | |
 | `TYPE` | `INTERFACE`: all code is in the header, with internal linkage. `STATIC`, `OBJECT`: the header declares, one generated source is compiled once. | `INTERFACE` |
 | `NAME` | The C++ function's name. Goes with `SPEC` only. | the target's name |
 | `NAMESPACE` | The C++ namespace, such as `my::kernels`. | `morello` |

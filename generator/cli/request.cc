@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "cli/files.h"
 #include "cli/progress.h"
+#include "import/import.h"
 #include "spec/build.h"
 #include "spec/names.h"
 
@@ -15,7 +16,10 @@ namespace morello {
 void SpecArgs::declare(CLI::App& app, bool with_name) {
   app.add_option("--spec", text, "The kernel, for example \"(a: f32[4,8]): f32 = convert(a)\"")
       ->option_text("TEXT");
-  app.add_option("--spec-file", file, "File with one or more named kernels; - reads standard input")
+  app.add_option("--spec-file", file,
+                 "File with one or more named kernels, or *.hlo, *.mlir; - reads standard input")
+      ->option_text("FILE");
+  app.add_option("--hlo", hlo, "File with StableHLO or HLO text, whatever its name; - as above")
       ->option_text("FILE");
   if (with_name)
     app.add_option("--name", name, "Name of the kernel, in place of the one in the spec")
@@ -37,14 +41,25 @@ static Result<std::vector<KernelSpec>> parse_kernels(const std::string& text,
   return std::vector<KernelSpec>{std::move(*single)};
 }
 
+// One of --spec, --spec-file and --hlo.
+static void require_one_source(const SpecArgs& a) {
+  if (a.text && a.file) usage_error("--spec and --spec-file exclude each other");
+  if (a.hlo && (a.text || a.file))
+    usage_error(fmt::format("{} and --hlo exclude each other", a.text ? "--spec" : "--spec-file"));
+  if (!a.text && !a.file && !a.hlo) usage_error("--spec, --spec-file or --hlo is missing");
+}
+
 std::vector<KernelSpec> SpecArgs::load() const {
-  if (text && file) usage_error("--spec and --spec-file exclude each other");
-  if (!text && !file) usage_error("--spec or --spec-file is missing");
+  require_one_source(*this);
   if (name)
     if (const std::string problem = name_problem(*name); !problem.empty())
       usage_error(fmt::format("--name `{}`: {}", *name, problem));
-  const std::string origin = text ? "<spec>" : *file == "-" ? "<stdin>" : *file;
-  Result<std::vector<KernelSpec>> kernels = parse_kernels(text ? *text : read_file(*file), origin);
+  const std::string path = text ? "" : file ? *file : *hlo;
+  const std::string origin = text ? "<spec>" : path == "-" ? "<stdin>" : path;
+  const std::string words = text ? *text : read_file(path);
+  Result<std::vector<KernelSpec>> kernels = hlo || hlo::is_file_name(path)
+                                                ? hlo::import_kernels(words, origin)
+                                                : parse_kernels(words, origin);
   if (!kernels) fail(kBadSpec, kernels.error());
   if (name && kernels->size() != 1)
     usage_error(fmt::format("--name is for one kernel, but {} has {}", origin, kernels->size()));

@@ -13,6 +13,7 @@ namespace morello {
 struct SpecArgs {
   std::optional<std::string> text;
   std::optional<std::string> file;
+  std::optional<std::string> hlo;
   std::optional<std::string> name;
 
   void declare(CLI::App& app, bool with_name);

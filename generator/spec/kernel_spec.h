@@ -8,7 +8,7 @@
 //   layout := "row" | "col" | "packed" | "order(" digit {"," digit} ")"
 //   expr   := product {("+" | "-") product}
 //   product:= factor {("*" | "/") factor}
-//   factor := "-" factor | "(" expr ")" | number | name | operator "(" arg {"," arg} ")"
+//   factor := "-" factor | "(" expr ")" | number | "inf" | name | operator "(" arg {"," arg} ")"
 //   arg    := expr | name "=" number
 #pragma once
 

@@ -89,7 +89,9 @@ Diagnostic Source::error(const Token& at, std::string message) const {
   d.file = file;
   d.line = line(at);
   d.column = static_cast<int>(at.offset - begin) + 1;
-  d.length = std::max(1, static_cast<int>(at.text.size()));
+  // What goes on in the next line is underlined to the end of this one.
+  const size_t left = shown.size() - std::min(shown.size(), at.offset - begin);
+  d.length = static_cast<int>(std::max<size_t>(1, std::min(at.text.size(), left)));
   d.source_line = std::move(shown);
   return d;
 }

@@ -47,6 +47,7 @@ std::string name_problem(std::string_view name) {
   if (!is_identifier(name)) return "a name is a letter followed by letters, digits and underscores";
   if (contains(kKeywords, name)) return "it is a C++ keyword";
   if (contains(kReserved, name)) return "the generated code needs it";
+  if (name == kInfinity) return "it is a number";
   if (name.starts_with("morello")) return "names that begin with `morello` are kept for Morello";
   if (name[0] == '_') return "C++ reserves names that begin with an underscore";
   if (name.find("__") != std::string_view::npos)

@@ -6,6 +6,9 @@
 
 namespace morello {
 
+// The number that is greater than all others, in expressions.
+inline constexpr std::string_view kInfinity = "inf";
+
 // Why `name` cannot be used ("it is a C++ keyword"); empty when it can.
 std::string name_problem(std::string_view name);
 

@@ -25,8 +25,6 @@ constexpr std::string_view kExample = "(a: f32[4,8], b: f32[8,16]): f32 = matmul
 
 // Of parentheses, signs and operators within one another.
 constexpr int kMaxDepth = 64;
-// Of one kernel: x + x + .. is as deep as it is long for those who walk it.
-constexpr int kMaxOperators = 256;
 
 class Parser {
  public:
@@ -310,6 +308,12 @@ bool Parser::factor(ExprSyntax& out, int depth) {
   if (is_number()) return literal(out);
   if (take_if('(')) return expr(out, depth + 1) && expect(')', "`)`");
   if (!is_name()) return expected("a parameter, a number or an operator, such as matmul(a, b)");
+  if (peek().text == kInfinity) {
+    out.kind = Expr::Kind::kNumber;
+    out.number = std::numeric_limits<double>::infinity();
+    out.at = take();
+    return true;
+  }
   out.kind = Expr::Kind::kParam;
   out.at = take();
   out.op = out.at.text;

@@ -147,7 +147,8 @@ static bool all_terms(const OpDef& op, auto passes) {
 
 bool Divider::of_integers(const Node& n) const {
   if (n.type) return !is_float(*n.type);
-  if (n.kind == Expr::Kind::kNumber) return n.number == std::floor(n.number);
+  if (n.kind == Expr::Kind::kNumber)
+    return std::isfinite(n.number) && n.number == std::floor(n.number);
   if (n.kind == Expr::Kind::kParam)
     return std::any_of(params_.begin(), params_.end(),
                        [&](const Param& p) { return p.name == n.name && !is_float(p.dtype); });

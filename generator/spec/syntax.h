@@ -1,4 +1,5 @@
-// What the parser found, before any checking of meaning: internal to spec/.
+// What a parser found, before any checking of meaning: that of the language (parse.cc), and those
+// of import/, whose tokens are places in other texts.
 #pragma once
 
 #include <vector>
@@ -7,6 +8,9 @@
 #include "spec/lex.h"
 
 namespace morello {
+
+// Operators of one kernel: x + x + .. is as deep as it is long for those who walk it.
+inline constexpr int kMaxOperators = 256;
 
 struct LayoutSyntax {
   enum class Kind { kNone, kRow, kCol, kPacked, kOrder } kind = Kind::kNone;

@@ -90,6 +90,25 @@ TEST_CASE("several kernels from one file, instruction sets in the order of the t
             .out == ran.out);
 }
 
+TEST_CASE("StableHLO text by the ending of the file's name, and by --hlo") {
+  const TemporaryDirectory d;
+  const std::string file = d.path() + "/half.mlir", other = d.path() + "/half.txt";
+  for (const std::string& name : {file, other})
+    std::ofstream(name) << "module {\n  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                           "    %c = stablehlo.constant dense<0.5> : tensor<4xf32>\n"
+                           "    %0 = stablehlo.multiply %a, %c : tensor<4xf32>\n"
+                           "    return %0 : tensor<4xf32>\n  }\n}\n";
+  const auto header = [](const std::string& option, const std::string& value) {
+    return morello({"generate", option, value, "--machine", "zen5", "--isa", "scalar"});
+  };
+  const Ran ran = header("--spec-file", file);
+  CHECK(ran.code == 0);
+  CHECK(ran.out.find("void half(const float* a, float* out)") != std::string::npos);
+  // Nothing of where it came from is left.
+  CHECK(header("--hlo", other).out == ran.out);
+  CHECK(header("--spec", "half(a: f32[4]): f32 = a * 0.5").out == ran.out);
+}
+
 TEST_CASE("one instruction set needs no fallback") {
   const Ran ran = morello(generate({"--isa", "avx2"}));
   CHECK(ran.code == 0);

@@ -14,11 +14,12 @@ namespace {
 const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"support", {}},
     {"spec", {"support"}},
+    {"import", {"support", "spec"}},
     {"target", {"support", "spec", "morello"}},  // asks the runtime what the CPU can do
     {"impl", {"support", "spec", "target"}},
     {"search", {"support", "spec", "target", "impl"}},
     {"codegen", {"support", "spec", "target", "impl"}},
-    {"cli", {"support", "spec", "target", "impl", "search", "codegen"}},
+    {"cli", {"support", "spec", "import", "target", "impl", "search", "codegen"}},
 };
 
 TEST_CASE("includes follow the order of the folders") {

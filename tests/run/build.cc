@@ -164,7 +164,10 @@ struct Words {
   void add(const Expr& e) {
     const int params = static_cast<int>(s.params.size());
     const auto node = [&](std::string_view word, double value) {
-      nodes += fmt::format("{}{{Word::{}, {}}}", count++ == 0 ? "" : ", ", word, value);
+      const std::string number = std::isinf(value)
+                                     ? value < 0 ? "-__builtin_inf()" : "__builtin_inf()"
+                                     : fmt::format("{}", value);
+      nodes += fmt::format("{}{{Word::{}, {}}}", count++ == 0 ? "" : ", ", word, number);
     };
     if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
     if (e.kind == Expr::Kind::kParam)

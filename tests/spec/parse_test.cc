@@ -37,6 +37,10 @@ constexpr Row kRows[] = {
      "(a: f32[7,8,2,3] order(1, 0, 2, 3), b: f32[7,8,3,4]): f32[7,8,2,4] = matmul(a, b)",
      "(a: f32[b0,b1,m,k] order(1, 0, 2, 3), b: f32[b0,b1,k,n]) -> f32[b0,b1,m,n]: in0 * in1, sum "
      "over k; b0=7 b1=8 m=2 n=4 k=3"},
+    // What masks are made of.
+    {"(m: u8[4], a: f32[4]): f32 = max(select(m, a, -inf), inf)",
+     "(m: u8[4], a: f32[4]): f32[4] = max(select(m, a, -inf), inf)",
+     "(m: u8[i], a: f32[i]) -> f32[i]: max(select(in0, in1, -inf), inf); i=4"},
     // Missing batch dimensions: the rows of the batch are rows of one matrix where memory allows.
     {"(a: f32[7,2,3], b: f32[3,4]): f32 = matmul(a, b)",
      "(a: f32[7,2,3], b: f32[3,4]): f32[7,2,4] = matmul(a, b)",
@@ -241,9 +245,9 @@ TEST_CASE("names") {
        {"a", "A", "x1", "ffw_2", "in", "matmul", "f32", "row", "packed", "final"})
     CHECK(name_problem(good).empty());
   for (const char* bad :
-       {"",         "1a",      "a-b",      "a b", "\xc3\xa9", "int",       "and_eq",
-        "co_await", "char8_t", "requires", "out", "pool",     "workspace", "std",
-        "linux",    "morello", "morello2", "_a",  "_A",       "a__b",      "__a"})
+       {"",        "1a",       "a-b", "a b",  "\xc3\xa9",  "int", "and_eq", "co_await",
+        "char8_t", "requires", "out", "pool", "workspace", "std", "linux",  "inf",
+        "morello", "morello2", "_a",  "_A",   "a__b",      "__a"})
     CHECK_FALSE(name_problem(bad).empty());
 }
 

@@ -1,0 +1,132 @@
+// What is imported: the text of the specs and of messages (cases.txt), and that a kernel computes
+// what HLO says, with its arguments as they lie in memory.
+//   MORELLO_UPDATE_IMPORTS=1 build/tests/import/import_tests     writes cases.txt anew
+#include "import/import.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "import/cases.h"
+#include "import/interpret.h"
+#include "spec/graph.h"
+
+namespace morello::test {
+namespace {
+
+TEST_CASE("texts and what they mean") {
+  const std::vector<Case> cases = read_cases();
+  if (std::getenv("MORELLO_UPDATE_IMPORTS") != nullptr) write_cases(cases);
+  CHECK(cases.size() >= 60);
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    CAPTURE(c.text);
+    CHECK(imported(c) == c.expected);
+  }
+}
+
+TEST_CASE("what is imported prints and parses") {
+  for (const Case& c : read_cases()) {
+    const auto kernels = hlo::import_kernels(c.text, c.name);
+    if (!kernels) continue;
+    for (const KernelSpec& k : *kernels) {
+      const auto again = parse_spec(k.str());
+      CAPTURE(k.str());
+      REQUIRE_MESSAGE(again.ok(), again.error().str());
+      CHECK(*again == k);
+    }
+  }
+}
+
+// Where an element of a tensor of HLO lies.
+Layout layout_of(const hlo::TensorType& t) {
+  Layout out = Layout::row(static_cast<int>(t.shape.size()));
+  for (size_t i = 0; i < t.minor_to_major.size(); ++i)
+    out.digits[t.shape.size() - 1 - i].axis = t.minor_to_major[i];
+  return out;
+}
+
+// From the order of indices to that in memory, or back.
+std::vector<double> in_memory(const std::vector<double>& values, const Layout& layout,
+                              const std::vector<i64>& shape, bool back) {
+  std::vector<double> out(values.size());
+  std::vector<i64> at(shape.size(), 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto place = static_cast<size_t>(shape.empty() ? 0 : layout.offset(at, shape));
+    (back ? out[i] : out[place]) = back ? values[place] : values[i];
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      if (++at[axis] < shape[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return out;
+}
+
+std::vector<double> numbers(const hlo::TensorType& t, unsigned& seed) {
+  i64 count = 1;
+  for (const i64 extent : t.shape) count *= extent;
+  std::vector<double> out;
+  for (i64 i = 0; i < count; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const double n = static_cast<double>(seed >> 16 & 31);
+    out.push_back(t.pred                 ? n < 16
+                  : is_float(t.dtype)    ? n / 8 - 2
+                  : t.dtype == Dtype::u8 ? n
+                                         : n - 16);
+  }
+  return out;
+}
+
+struct Compared {
+  std::vector<double> is, expected;  // as they lie in memory
+};
+
+Compared compare(const hlo::Function& f, const KernelSpec& k) {
+  unsigned seed = 5;
+  std::vector<Tensor> given;
+  std::vector<std::vector<double>> params;
+  for (size_t i = 0; i < k.params.size(); ++i) {
+    const hlo::TensorType& t = f.instructions[i].type;
+    given.push_back({t.shape, numbers(t, seed)});
+    const std::vector<double> memory = in_memory(given[i].values, layout_of(t), t.shape, false);
+    params.push_back(in_memory(memory, k.params[i].layout, extents(k.params[i].shape), true));
+  }
+  const Tensor expected = interpret(f, given);
+  const std::vector<double> is = evaluate(graph_of(k), params);
+  REQUIRE(is.size() == expected.values.size());
+  const hlo::TensorType& made = f.instructions[static_cast<size_t>(f.results[0])].type;
+  return {in_memory(is, k.result.layout, extents(k.result.shape), false),
+          in_memory(expected.values, layout_of(made), made.shape, false)};
+}
+
+TEST_CASE("kernels compute what HLO says") {
+  size_t compared = 0;
+  for (const Case& c : read_cases()) {
+    const auto kernels = hlo::import_kernels(c.text, c.name);
+    if (!kernels) continue;
+    const Source source{c.text, c.name};
+    const auto modules = hlo::Scanner(source).is_word("HloModule") ? hlo::parse_hlo(source)
+                                                                   : hlo::parse_stablehlo(source);
+    size_t next = 0;
+    for (const hlo::Module& m : *modules)
+      for (const hlo::Function& f : m.functions) {
+        if (!f.is_public) continue;
+        const auto whole = hlo::inlined(m, f, source);
+        const KernelSpec& k = (*kernels)[next++];
+        CAPTURE(k.str());
+        const auto [is, expected] = compare(*whole, k);
+        ++compared;
+        for (size_t i = 0; i < is.size(); ++i) {
+          const bool same = is[i] == expected[i] ||
+                            std::abs(is[i] - expected[i]) <= 1e-6 * (1 + std::abs(expected[i]));
+          REQUIRE_MESSAGE(same, "element ", i, ": ", is[i], ", expected ", expected[i]);
+        }
+      }
+  }
+  CHECK(compared >= 40);
+}
+
+}  // namespace
+}  // namespace morello::test

@@ -124,6 +124,9 @@ constexpr Shape kStages[] = {
     {"bytes_of_three(a: u8[9,200], b: i8[9,200], c: u8[200]): f32 = reduce_sum(a * b * c, axis=1)",
      1},
     {"vector(x: f32[301]): f32 = softmax(x, axis=0) * x", 4},
+    // Sums divided between steps of a tile, and softmax online.
+    {"long_rows(x: f32[3,20001]): f32 = softmax(x, axis=1)", 1},
+    {"long_columns(x: f32[12345,3]): f32 = softmax(x, axis=0)", 1},
     {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
 };
 

@@ -102,6 +102,14 @@ bool sums_over(const Graph& g, const std::set<int>& dims, int stage) {
                      [&](int d) { return sums_over(g, d, stage, stage + 1); });
 }
 
+// The stage in [begin, end) that writes where a tensor lies; -1: none. What lies in the result is
+// written by its maker, or was made before and is overwritten by the last stage.
+static int writer_of(const Graph& g, int tensor, int begin, int end) {
+  const int maker = tensor - g.params, last = static_cast<int>(g.stages.size()) - 1;
+  if (maker >= begin && maker < end) return maker;
+  return tensor == g.in_result && end > last ? last : -1;
+}
+
 std::string tile_problem(const Graph& g, int dim, int begin, int end) {
   const GraphDim& d = g.dims[dim];
   const bool online = is_online(g, dim, begin, end);
@@ -114,8 +122,8 @@ std::string tile_problem(const Graph& g, int dim, int begin, int end) {
       return fmt::format("stage {} has its sums over {} nowhere", s, d.name);
     for (int t = 0; t < c.tensors(); ++t) {
       const int tensor = g.tensor_of(s, t);
-      const int maker = tensor - g.params;
-      if (t == c.inputs() || maker < begin || maker >= end) continue;
+      const int maker = writer_of(g, tensor, begin, end);
+      if (t == c.inputs() || maker < 0) continue;
       const bool so_far = online && maker == g.online.max && s == g.online.exp;
       if (sums_over(g, dim, maker, maker + 1) && !so_far)
         return fmt::format("{} is a sum over {}", g.tensors[tensor].name, d.name);
@@ -131,7 +139,7 @@ std::string tile_problem(const Graph& g, int dim, int begin, int end) {
           return fmt::format("{} has a border along {}", g.tensors[tensor].name, d.name);
         if (used.axes.empty() ||
             along(made.axes[axis], d.in_stage[maker]) != along(used.axes[axis], own))
-          return fmt::format("{} is used along another axis than it is made",
+          return fmt::format("{} is used along another axis than it is written",
                              g.tensors[tensor].name);
       }
     }
@@ -215,9 +223,11 @@ class Interpreter {
   void node(const FusedPtr& n, const GraphExtents& extents, const std::vector<i64>& at) {
     std::visit([&](const auto& x) { run(x, extents, at); }, n->node);
   }
+  // Tasks run backwards: one that needs what another has made shows it.
   void run(const Tile& t, GraphExtents extents, std::vector<i64> at) {
     const i64 extent = extents[t.dim], from = at[t.dim];
-    for (i64 done = 0; done < extent; done += t.tile) {
+    for (i64 i = 0; i < extent; i += t.tile) {
+      const i64 done = t.parallel ? (extent - 1) / t.tile * t.tile - i : i;
       extents[t.dim] = std::min(t.tile, extent - done);
       at[t.dim] = from + done;
       node(extents[t.dim] != t.tile ? t.rest : done > 0 && t.next ? t.next : t.body, extents, at);

@@ -90,8 +90,9 @@ i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int 
             const Problem& problem);
 
 // Why stages [begin, end) cannot run together in steps along a dim; empty when they can. Each of
-// them has it, and what one makes for another is indexed by it in the same way. What sums over it
-// gathers sums where its output lies, and none of the others reads them (but for Graph::online).
+// them has it, and what one writes and another reads is indexed by it in the same way: also what
+// was made before and lies in the result, which the last stage writes. What sums over it gathers
+// sums where its output lies, and none of the others reads them (but for Graph::online).
 std::string tile_problem(const Graph& g, int dim, int begin, int end);
 
 // Whether steps along a dim have stages [begin, end) as Graph::online says.

@@ -23,11 +23,8 @@
 // packed ahead of time as the program for all of it would like.
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
-#include "search/optimize.h"
+#include "search/fusion_search.h"
 #include "spec/build.h"
 #include "spec/sizes.h"
 
@@ -41,88 +38,7 @@ constexpr i64 kMostSteps = 1 << 20;
 constexpr i64 kSumRatio = 4;  // of the sizes of steps of a sum
 constexpr i64 kCoarse = 64;   // no 3 * 2^n from here on: such steps mostly leave a rest
 
-struct Group {
-  int begin = 0, end = 0;  // stages
-  GraphExtents extents;
-  std::vector<Level> level;  // per tensor
-  Buffers buffers;
-  int threads = 1;
-  bool beside = false;        // in one of several tasks
-  std::set<int> tiled = {};   // dims
-  std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
-  bool carries = false;       // carried stages have something to do (Graph::online)
-};
-
-// A choice, before its parts are looked at.
-struct Option {
-  Cost bound;
-  int cut = -1;  // the stage that the second part begins with
-  int dim = -1;  // that is tiled
-  i64 tile = 0;
-  bool parallel = false;
-};
-
-struct Solved {
-  Cost cost = Cost::infinite();
-  Option choice;
-};
-
-class FusionSearch {
- public:
-  FusionSearch(Graph graph, const Machine& machine, const Isa& isa, const SearchOptions& options);
-  std::variant<Optimum, StopReason> run();
-
- private:
-  Group root() const;
-  std::string key(const Group& g) const;
-  std::vector<int> tensors(const Group& g) const;
-  void touch(Group& g, Level near) const;
-  i64 bytes_of(int tensor, const GraphExtents& extents) const;
-  i64 footprint(const Group& g) const;
-  Level nearest(i64 bytes, const Group& g) const;
-  bool depends(const Group& g, int tensor, int dim) const;
-  bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
-
-  Group first(const Group& g, int cut) const;
-  Group second(const Group& g, int cut) const;
-  std::vector<int> kept(const Group& g, const Option& o) const;
-  Group keeping(const Group& g, const std::vector<int>& tensors) const;
-  Group step(const Group& g, const Option& o, i64 extent, bool first) const;
-  Cost bring(const Group& g, const Option& o) const;
-  std::vector<int> stored(const Group& g, int cut) const;
-  Cost storing(const Group& g, const std::vector<int>& stored) const;
-
-  std::vector<Option> options(const Group& g);
-  void add_tiles(const Group& g, int dim, std::vector<Option>& out);
-  bool keeps_panels(int stage, int dim, i64 tile) const;
-  Cost tiled(const Group& g, const Option& o, auto cost);
-  Cost bound(const Group& g);
-  Cost stage_bound(const Group& g, int stage);
-  Solved solve(const Group& g);
-  Cost price(const Group& g, const Option& o);
-
-  Part part(const Group& g, int stage) const;
-  std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
-  bool keeps_dims(const Group& g, int stage) const;
-  std::vector<Family> families_of(const Computation& c, int stage) const;
-  const Optimum* program(const Group& part_of);
-  void choose_packing();
-
-  FusedPtr build(const Group& g, Fusion& out);
-
-  const Machine& machine_;
-  const Isa& isa_;
-  SearchOptions options_;
-  std::shared_ptr<const Graph> graph_;
-  const Graph& g_;
-  std::map<std::string, Solved> solved_;
-  std::map<std::string, std::optional<Optimum>> programs_;
-  std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
-  std::map<std::string, Cost> bounds_;
-  std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
-  SearchStats stats_;
-  bool budget_ = false;
-};
+}  // namespace
 
 FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
                            const SearchOptions& options)
@@ -476,25 +392,37 @@ Cost FusionSearch::bound(const Group& g) {
   return sum;
 }
 
+StageProblem FusionSearch::problem(const Group& g) const {
+  StageProblem p{.computation = computation(g, g.begin),
+                 .families = {},
+                 .part = part(g, g.begin),
+                 .threads = g.beside ? options_.threads : g.threads};
+  if (p.computation->dims.size() <= kMaxDims && keeps_dims(g, g.begin))
+    p.families = families_of(*p.computation, g.begin);
+  return p;
+}
+
+Cost FusionSearch::call() { return Cost::milli(kCallMilli); }
+
 // The program for a part of one stage.
 const Optimum* FusionSearch::program(const Group& part_of) {
   Group g = part_of;
   g.tiled.clear();
   const auto [at, is_new] = programs_.try_emplace(key(g));
   if (!is_new) return at->second ? &*at->second : nullptr;
-  const auto c = computation(g, g.begin);
-  if (c->dims.size() > kMaxDims || !keeps_dims(g, g.begin)) return nullptr;
+  const StageProblem p = problem(g);
+  if (p.families.empty()) return nullptr;
   SearchOptions options = options_;
-  options.families = families_of(*c, g.begin);
-  options.part = part(g, g.begin);
-  options.threads = g.beside ? options_.threads : g.threads;
-  auto result = optimize_known(*c, machine_, isa_, options);
+  options.families = p.families;
+  options.part = p.part;
+  options.threads = p.threads;
+  auto result = optimize_known(*p.computation, machine_, isa_, options);
   if (const StopReason* why = std::get_if<StopReason>(&result)) {
     budget_ |= *why == StopReason::kBudget;
     return nullptr;
   }
   at->second = std::move(std::get<Optimum>(result));
-  kept_computations_.push_back(c);
+  kept_computations_.push_back(p.computation);
   stats_ += at->second->stats;
   return &*at->second;
 }
@@ -515,11 +443,11 @@ Solved FusionSearch::solve(const Group& g) {
     if (idle(g, g.begin))
       best.cost = Cost();
     else if (const Optimum* found = program(g))
-      best.cost = found->cost + Cost::milli(kCallMilli);
+      best.cost = found->cost + call();
     return solved_[name] = best;
   }
   for (const Option& o : options(g)) {
-    if (o.bound >= best.cost || budget_) break;
+    if ((options_.pruning.bounds && o.bound >= best.cost) || budget_) break;
     const Cost cost = price(g, o);
     if (cost < best.cost) best = {cost, o};
   }
@@ -590,7 +518,18 @@ std::variant<Optimum, StopReason> FusionSearch::run() {
   return best;
 }
 
-}  // namespace
+std::vector<Group> FusionSearch::parts(const Group& g, const Option& o) {
+  if (o.cut >= 0) return {first(g, o.cut), second(g, o.cut)};
+  std::vector<Group> out;
+  tiled(g, o, [&](const Group& inner) { return out.push_back(inner), Cost(); });
+  return out;
+}
+
+Cost FusionSearch::cost(const Group& g, const Option& o, std::span<const Cost> parts) {
+  if (o.cut >= 0) return storing(first(g, o.cut), stored(g, o.cut)) + parts[0] + parts[1];
+  size_t next = 0;
+  return tiled(g, o, [&](const Group&) { return parts[next++]; });
+}
 
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options) {

@@ -94,7 +94,7 @@ static bool contiguous(const Operand& o, int axis) {
   return false;
 }
 
-static bool can_merge(const Computation& c, int d) {
+bool can_merge(const Computation& c, int d) {
   if (c.dims[d].reduction != c.dims[d + 1].reduction) return false;
   if (run_time_size(c, d) || run_time_size(c, d + 1)) return false;
   // The inner dim is all of an axis; others may index that of the outer one, as in a window.
@@ -128,8 +128,7 @@ static void merge_axes(Operand& o, int axis, int d) {
     if (digit.axis > axis) --digit.axis;
 }
 
-// Dims d and d + 1 become one, with the name of the inner one.
-static void merge(Computation& c, int d) {
+void merge(Computation& c, int d) {
   const auto merge_in = [&](Operand& o) {
     if (touches(o, d)) merge_axes(o, only_axis(o, d), d);
     for (AxisMap& axis : o.axes)

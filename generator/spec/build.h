@@ -40,6 +40,9 @@ std::string numbered(std::string_view letter, int i);
 //   reduce_sum, axis 2 of 5   i0 (two axes), i1 (two axes), k
 //   matmul [b,m,k] x [k,n]    m (b*m), n, k
 Computation collapse(Computation c);
+// One such step: whether dims d and d + 1 can become one; d, with the name of the inner one.
+bool can_merge(const Computation& c, int d);
+void merge(Computation& c, int d);
 // Which dim of collapse() each of its dims becomes.
 std::vector<int> collapsed_dims(Computation c);
 

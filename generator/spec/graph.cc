@@ -151,6 +151,7 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params) {
     }
   g.dims = joined.dims();
   g.in_result = find_in_result(g);
+  collapse(g);
   return g;
 }
 

@@ -75,6 +75,8 @@ struct Graph {
 Graph graph_of(const KernelSpec& spec);
 // Of stages and their tensors, in an order in which they can run.
 Graph graph_of(std::vector<Stage> stages, std::vector<Param> tensors, int params);
+// Makes neighbouring dims one where all stages allow it (spec/build.h says when one does).
+void collapse(Graph& g);
 
 // Of parameters, dense and row-major, as evaluate() of a Computation: nothing is rounded.
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params);

@@ -40,6 +40,10 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "= "
     "conv2d(pad(conv2d(x, k, groups=2, stride=2), axis=2, low=1, high=1), l, groups=8)",
     "(x: bf16[3,5]): f32 = pad(x, axis=0, low=2, high=1) * 2",
+    "(a: f32[40,3], b: f32[3,40]): f32 = "
+    "h + broadcast(reduce_sum(matmul(h, transpose(h)), axis=1), axis=1) where h = matmul(a, b)",
+    "(x: f32[3,2,5,20]): f32 = x * broadcast(reduce_sum(x, axis=3), axis=3) - "
+    "broadcast(reduce_max(x, axis=3), axis=3)",
     "(x: f32[17,40]): f32 = a + a * b where a = x + broadcast(reduce_sum(x, axis=1), axis=1), "
     "b = reduce_sum(x * a, axis=0)",
 };

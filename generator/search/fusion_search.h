@@ -1,0 +1,119 @@
+// FusionSearch: the search for kernels of several stages (optimize_fusion.cc says what it is), and
+// the choices it has, for proofs that list them all.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "search/optimize.h"
+
+namespace morello {
+
+struct Group {
+  int begin = 0, end = 0;  // stages
+  GraphExtents extents;
+  std::vector<Level> level;  // per tensor
+  Buffers buffers;
+  int threads = 1;
+  bool beside = false;        // in one of several tasks
+  std::set<int> tiled = {};   // dims
+  std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
+  bool carries = false;       // carried stages have something to do (Graph::online)
+};
+
+// A choice, before its parts are looked at.
+struct Option {
+  Cost bound;
+  int cut = -1;  // the stage that the second part begins with
+  int dim = -1;  // that is tiled
+  i64 tile = 0;
+  bool parallel = false;
+};
+
+// A program of one of these families; none: there is no program.
+struct StageProblem {
+  std::shared_ptr<const Computation> computation;
+  std::vector<Family> families;
+  Part part;
+  int threads = 1;
+};
+
+struct Solved {
+  Cost cost = Cost::infinite();
+  Option choice;
+};
+
+class FusionSearch {
+ public:
+  FusionSearch(Graph graph, const Machine& machine, const Isa& isa, const SearchOptions& options);
+  std::variant<Optimum, StopReason> run();
+
+  const std::shared_ptr<const Graph>& graph() const { return graph_; }
+  // To be called first: what candidates there are depends on it.
+  void choose_packing();
+  Group root() const;
+  // All choices for a group of several stages.
+  std::vector<Option> options(const Group& g);
+  // What a choice leaves to solve: first and second part of a cut; of a tile the first step, those
+  // behind it if there are some, and the rest; the cost that follows from theirs; what the first
+  // part of a cut makes for the second; what a tile keeps from step to step.
+  std::vector<Group> parts(const Group& g, const Option& o);
+  Cost cost(const Group& g, const Option& o, std::span<const Cost> parts);
+  std::vector<int> stored(const Group& g, int cut) const;
+  std::vector<int> kept(const Group& g, const Option& o) const;
+  // A stage that has nothing to do.
+  bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
+  // What a group of one other stage is searched for, and what calling that costs besides.
+  StageProblem problem(const Group& g) const;
+  static Cost call();
+
+ private:
+  std::string key(const Group& g) const;
+  std::vector<int> tensors(const Group& g) const;
+  void touch(Group& g, Level near) const;
+  i64 bytes_of(int tensor, const GraphExtents& extents) const;
+  i64 footprint(const Group& g) const;
+  Level nearest(i64 bytes, const Group& g) const;
+  bool depends(const Group& g, int tensor, int dim) const;
+
+  Group first(const Group& g, int cut) const;
+  Group second(const Group& g, int cut) const;
+  Group keeping(const Group& g, const std::vector<int>& tensors) const;
+  Group step(const Group& g, const Option& o, i64 extent, bool first) const;
+  Cost bring(const Group& g, const Option& o) const;
+  Cost storing(const Group& g, const std::vector<int>& stored) const;
+
+  void add_tiles(const Group& g, int dim, std::vector<Option>& out);
+  bool keeps_panels(int stage, int dim, i64 tile) const;
+  Cost tiled(const Group& g, const Option& o, auto cost);
+  Cost bound(const Group& g);
+  Cost stage_bound(const Group& g, int stage);
+  Solved solve(const Group& g);
+  Cost price(const Group& g, const Option& o);
+
+  Part part(const Group& g, int stage) const;
+  std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
+  bool keeps_dims(const Group& g, int stage) const;
+  std::vector<Family> families_of(const Computation& c, int stage) const;
+  const Optimum* program(const Group& part_of);
+
+  FusedPtr build(const Group& g, Fusion& out);
+
+  const Machine& machine_;
+  const Isa& isa_;
+  SearchOptions options_;
+  std::shared_ptr<const Graph> graph_;
+  const Graph& g_;
+  std::map<std::string, Solved> solved_;
+  std::map<std::string, std::optional<Optimum>> programs_;
+  std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
+  std::map<std::string, Cost> bounds_;
+  std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
+  SearchStats stats_;
+  bool budget_ = false;
+};
+
+}  // namespace morello

@@ -1,0 +1,187 @@
+#include "every_fusion.h"
+
+#include <set>
+#include <tuple>
+
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+// The rules once more, for extents below 32: every cut; every dim that all stages can share in
+// steps of 2^a and 3 * 2^a, if it is not tiled yet; one that is summed over in steps of 8, by one
+// thread; if threads are left and nothing is tiled, in as many steps as there are threads or twice
+// as many.
+using Choice = std::tuple<int, int, i64, bool>;  // as in an Option
+std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
+  std::set<Choice> out;
+  for (int cut = g.begin + 1; cut < g.end; ++cut) out.insert({cut, -1, 0, false});
+  for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
+    if (!tile_problem(graph, d, g.begin, g.end).empty()) continue;
+    const bool sums = sums_over(graph, d, g.begin, g.end);
+    const bool serial = g.threads == 1 || !(sums || graph.apart);
+    for (i64 size = 1; size < g.extents[d]; ++size) {
+      i64 odd = size;
+      while (odd % 2 == 0) odd /= 2;
+      const bool good = sums ? size == 8 : odd == 1 || odd == 3;
+      if (good && serial && !g.tiled.contains(d)) out.insert({-1, d, size, false});
+      const i64 share = (g.extents[d] + g.threads - 1) / g.threads;
+      if (g.threads > 1 && g.tiled.empty() && !sums && (size == share || size == (share + 1) / 2))
+        out.insert({-1, d, size, true});
+    }
+  }
+  return out;
+}
+
+// Whether those are all rules: nothing is packed ahead of time, no layout has blocks.
+bool is_plain(const Graph& g) {
+  for (const Param& p : g.tensors) {
+    if (p.packed) return false;
+    for (const Digit& d : p.layout.digits)
+      if (d.mod != 0 || d.div != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+EveryFusion::EveryFusion(const Graph& graph, const Machine& machine, const Isa& isa, int threads,
+                         Inner inner, size_t most)
+    : machine_(machine),
+      isa_(isa),
+      inner_(inner),
+      most_(most),
+      threads_(threads),
+      search_(graph, machine, isa, {.threads = threads}) {
+  search_.choose_packing();
+  programs_ = all(search_.root());
+  if (overflow_) programs_.clear();
+}
+
+std::vector<EveryFusion::Call> EveryFusion::cheapest(const StageProblem& p, int stage) const {
+  if (p.families.empty()) return {};
+  SearchOptions options;
+  options.families = p.families;
+  options.part = p.part;
+  options.threads = p.threads;
+  const auto result = optimize_known(*p.computation, machine_, isa_, options);
+  if (std::holds_alternative<StopReason>(result)) return {};
+  const Optimum& o = std::get<Optimum>(result);
+  return {{o.cost, {stage, p.computation, o.problem, o.impl, 0}}};
+}
+
+std::vector<EveryFusion::Call> EveryFusion::every(const StageProblem& p, int stage) const {
+  std::vector<Call> out;
+  for (const Bounded& b : by_bound(*p.computation, machine_, p.families, p.threads, p.part)) {
+    Searcher search(b.problem);
+    if (!search.cost().finite()) continue;
+    const std::vector<Program> programs =
+        enumerate(search.space, search.root(), search.space.capacity(), most_);
+    if (programs.empty()) return {};
+    for (const Program& one : programs)
+      out.push_back({one.cost, {stage, p.computation, b.problem, one.impl, 0}});
+  }
+  return out;
+}
+
+std::vector<FusedProgram> EveryFusion::calls_of(const Group& one_stage) {
+  const StageProblem p = search_.problem(one_stage);
+  const auto is_same = [&](const Known& k) {
+    return k.stage == one_stage.begin && *k.problem.computation == *p.computation &&
+           k.problem.families == p.families && k.problem.part == p.part &&
+           k.problem.threads == p.threads;
+  };
+  auto at = std::find_if(known_.begin(), known_.end(), is_same);
+  if (at == known_.end()) {
+    known_.push_back({one_stage.begin, p, {}});
+    at = known_.end() - 1;
+    const std::vector<Call> calls =
+        inner_ == Inner::kEvery ? every(p, one_stage.begin) : cheapest(p, one_stage.begin);
+    overflow_ |= calls.empty() && !p.families.empty();
+    for (const Call& c : calls) {
+      at->programs.push_back(static_cast<int>(table_.size()));
+      problem_of_.push_back(known_.size() - 1);
+      cost_of_.push_back(c.cost);
+      table_.push_back(c.program);
+    }
+  }
+  std::vector<FusedProgram> out;
+  for (const int program : at->programs)
+    out.push_back(
+        {std::make_shared<Fused>(Fused{StageCall{program}}), cost(program) + FusionSearch::call()});
+  return out;
+}
+
+// Whether there are steps behind the first, which run the same program.
+bool EveryFusion::steps_again(const Group& g, const Option& o) const {
+  return o.cut < 0 && g.extents[o.dim] / o.tile > 1 &&
+         !sums_over(*search_.graph(), o.dim, g.begin, g.end);
+}
+
+FusedPtr EveryFusion::node(const Group& g, const Option& o,
+                           const std::vector<FusedProgram>& parts) const {
+  if (o.cut >= 0)
+    return std::make_shared<Fused>(
+        Fused{Sequence{search_.stored(g, o.cut), {parts[0].root, parts[1].root}}});
+  Tile t{.dim = o.dim, .tile = o.tile, .parallel = o.parallel, .body = parts[0].root};
+  const i64 extent = g.extents[o.dim];
+  if (extent / o.tile > 1 && !steps_again(g, o)) t.next = parts[1].root;
+  if (extent % o.tile > 0) t.rest = parts.back().root;
+  const auto tile = std::make_shared<Fused>(Fused{std::move(t)});
+  const std::vector<int> kept = search_.kept(g, o);
+  return kept.empty() ? tile : std::make_shared<Fused>(Fused{Sequence{kept, {tile}}});
+}
+
+// All ways to take one program for every part.
+void EveryFusion::combine(const Group& g, const Option& o,
+                          const std::vector<std::vector<FusedProgram>>& parts,
+                          std::vector<FusedProgram>& chosen, std::vector<FusedProgram>& out) {
+  if (chosen.size() == parts.size()) {
+    std::vector<Cost> costs;
+    for (const FusedProgram& p : chosen) costs.push_back(p.cost);
+    out.push_back({node(g, o, chosen), search_.cost(g, o, costs)});
+    overflow_ |= out.size() > most_;
+    return;
+  }
+  const bool again = chosen.size() == 1 && steps_again(g, o);
+  const std::vector<FusedProgram> one = again ? chosen : parts[chosen.size()];
+  for (const FusedProgram& p : one) {
+    if (overflow_) return;
+    chosen.push_back(p);
+    combine(g, o, parts, chosen, out);
+    chosen.pop_back();
+  }
+}
+
+std::vector<FusedProgram> EveryFusion::all(const Group& g) {
+  if (overflow_) return {};
+  if (g.end == g.begin + 1 && search_.idle(g, g.begin))
+    return {{std::make_shared<Fused>(Fused{Sequence{}}), Cost()}};
+  if (g.end == g.begin + 1) return calls_of(g);
+  std::vector<FusedProgram> out;
+  std::set<Choice> choices;
+  for (const Option& o : search_.options(g)) {
+    choices.insert({o.cut, o.dim, o.tile, o.parallel});
+    std::vector<std::vector<FusedProgram>> parts;
+    for (const Group& part : search_.parts(g, o))
+      parts.push_back(parts.size() == 1 && steps_again(g, o) ? parts[0] : all(part));
+    std::vector<FusedProgram> chosen;
+    combine(g, o, parts, chosen, out);
+  }
+  const Graph& graph = *search_.graph();
+  if (is_plain(graph)) REQUIRE(choices == choices_by_the_rules(graph, g));
+  return out;
+}
+
+Fusion EveryFusion::fusion(const FusedPtr& root) const {
+  return {search_.graph(), table_, root, threads_};
+}
+
+std::vector<EveryFusion::Call> EveryFusion::calls(int program) const {
+  const auto at = static_cast<size_t>(program);
+  return every(known_[problem_of_[at]].problem, table_[at].stage);
+}
+
+Cost EveryFusion::cost(int program) const { return cost_of_[static_cast<size_t>(program)]; }
+
+}  // namespace morello

@@ -1,0 +1,281 @@
+// The proof for kernels of several stages: on tiny ones every program of the space is built,
+// verified, priced, interpreted and compared with what the stages mean one after the other; the
+// cheapest one costs what the search says, with and without bounds, however many threads search.
+//
+// A program is a tree of cuts and tiles with a program for a part of a stage in every call. All
+// trees are listed in any case. Those programs
+// - are all listed, in every call of every tree, where that makes no more than kMostWithCalls
+// altogether;
+// - else stand in trees as the cheapest for the part, found by the search for one stage, and all
+//   others for it are tried in one tree each. That is enough for the optimum, because a tree's
+//   cost is affine in those of its calls, and for the meaning, because calls know of each other
+//   only what is stored.
+
+#include <cmath>
+#include <set>
+
+#include "every_fusion.h"
+#include "fused_specs.h"
+#include "spec/algebra.h"
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+constexpr size_t kMostWithCalls = 40'000, kMostTrees = 4'000;
+
+constexpr std::string_view kCompositions[] = {
+    // So small that programs in calls are few.
+    "(x: f32[2]): f32 = h + x where h: bf16 = exp(x)",
+    "(x: f32[2]): f32 = x + reduce_sum(x, axis=0)",
+    "(x: f32[2,1]): f32 = softmax(x, axis=1)",
+    "(x: f32[1,2]): f32 = x - reduce_max(x, axis=0)",
+    "(x: f32[2,2]): f32 = x - reduce_max(x, axis=0)",
+    "(a: f32[2,1], b: f32[1,1], c: f32[1,1]): f32 = matmul(matmul(a, b), c)",
+    "(a: f32[1,2], b: f32[2,1], c: f32[1,2]): f32 = matmul(matmul(a, b), c)",
+    "(a: f32[2,2], b: f32[2,1]): f32 = reduce_max(matmul(a, b), axis=1)",
+    "(x: u8[2,2], w: i8[2,1]): i32 = reduce_max(matmul(x, w), axis=1)",
+    "(x: bf16[2]): f32 = pad(x, axis=0, low=1) * 2",
+    "(x: f32[3]): f32 = pad(x, axis=0, low=1) * 2",
+    // Elementwise: what has a type is stored; what is dear and used twice, too.
+    "(x: f32[3,4]): f32 = h * 2 + x where h: bf16 = exp(x)",
+    "(x: bf16[5], y: f32[5]): bf16 = b - x where a: f16 = x + y, b: bf16 = max(a, y)",
+    "(x: f32[3,3]): f32 = h + transpose(h) where h: f32 = x * x",
+    // Sums along axes, first, last and in between; a sum of a vector; several axes.
+    "(x: f32[3,5]): f32 = softmax(x, axis=1)",
+    "(x: bf16[5,2]): bf16 = softmax(x, axis=0)",
+    "(x: f32[2,3,2]): f32 = softmax(x, axis=1)",
+    "(x: f32[2,2,3]): f32 = softmax(x, axis=2)",
+    "(x: f32[5]): f32 = x + reduce_sum(x, axis=0)",
+    "(x: f32[1,5]): f32 = softmax(x, axis=1)",
+    "(x: f32[4,1]): f32 = softmax(x, axis=1)",
+    "(x: f32[4,3], w: f32[3]): f32 = rms_norm(x, 0.5, axis=1) * w",
+    "(x: bf16[3,4]): f32 = layer_norm(x, 0.5, axis=1)",
+    "(x: f32[2,3,4]): f32 = reduce_sum(reduce_max(x, axis=2), axis=1)",
+    "(x: i16[3,2,2], y: i32[2,2]): i32 = x - reduce_max(reduce_sum(x, axis=0) * y, axis=1)",
+    "(x: f32[3,4]): f32 = a + a * b where a = x + broadcast(reduce_sum(x, axis=1), axis=1), "
+    "b = reduce_sum(x * a, axis=0)",
+    // Products: with what stands around them, in a chain, of one input, of the same thing twice.
+    "(a: f32[3,2], b: f32[2,3], c: f32[3]): f32 = "
+    "r - broadcast(reduce_sum(r, axis=1), axis=1) where r = relu(matmul(a, b) + c)",
+    "(a: f32[4,3], b: f32[3,2], c: f32[2,5]): f32 = matmul(matmul(a, b), c)",
+    "(a: f32[2,3], b: f32[3,2], c: f32[2,3], d: f32[3,1]): f32 = "
+    "matmul(matmul(matmul(a, b), c), d)",
+    "(x: bf16[3,4], w: bf16[4,3] packed, v: bf16[4,3] packed): bf16 = "
+    "relu(matmul(x, w)) * matmul(x, v)",
+    "(x: bf16[3,4], w: bf16[4,8] packed, v: bf16[8,2] packed): f32 = "
+    "matmul(relu(matmul(x, w) - 3), v)",
+    "(x: f32[4,3]): f32 = transpose(matmul(x, transpose(x)))",
+    "(a: f32[3,2], b: f32[2,3]): f32 = matmul(h, transpose(h)) where h = matmul(a, b)",
+    "(x: u8[3,4], w: i8[4,2], s: i32[3]): i32 = reduce_sum(t * t, axis=1) + s where "
+    "t = matmul(x, w)",
+    "(x: i8[3,4], w: i8[4,3]): i16 = matmul(x, w) - reduce_max(matmul(x, w), axis=0)",
+    "(a: f32[3,2] col, b: f32[2,5] order(1/2, 0, 1%2), c: f32[5,2]): f32 col = "
+    "matmul(matmul(a, b), c)",
+    "(a: f32[3,4], b: f32[4,2], c: f32[2,4]): f32 order(1/2, 0, 1%2) = matmul(matmul(a, b), c)",
+    // Attention, with a batch, too.
+    "(q: f32[2,2], k: f32[3,2], v: f32[3,2]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.5, axis=1), v)",
+    "(q: f32[2,2,2], k: f32[2,3,2], v: f32[2,3,1]): f32 = "
+    "matmul(relu(matmul(q, transpose(k))), v)",
+    "(q: f32[2,1,2,2], k: f32[2,1,3,2], v: f32[2,1,3,2]): f32 = "
+    "matmul(relu(matmul(q, transpose(k))), v)",
+    // What lies in the result is read along an axis of its own before the last stage writes there.
+    "(a: f32[4,3], b: f32[3,4]): f32 = "
+    "h + broadcast(reduce_sum(matmul(h, transpose(h)), axis=1), axis=1) where h = matmul(a, b)",
+    "(x: f32[3,3], r: f32[3,3]): f32 = softmax(x, axis=1) + r",
+    // Sums in steps of 8, with and without a rest; online.
+    "(x: f32[2,9]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)",
+    "(x: f32[17]): f32 = x - reduce_max(x, axis=0)",
+    "(x: f32[9]): f32 = softmax(x, axis=0)",
+    "(x: f32[16]): f32 = softmax(x, axis=0)",
+    "(x: f32[1,9]): f32 = softmax(x, axis=1)",
+    "(a: f32[2,1], b: f32[1,17], c: f32[17,2]): f32 = matmul(relu(matmul(a, b)), c)",
+    "(q: f32[1,1], k: f32[9,1], v: f32[9,1]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
+    // Borders and windows.
+    "(x: f32[2,3]): f32 = pad(x, axis=0, low=1, high=1) * 2",
+    "(x: bf16[2,2,3]): f32 = pad(x * x, axis=1, high=2) + 1",
+    "(x: f32[1,3,3,2], k: f32[2,2,2,2]): f32 = relu(conv2d(pad(x, axis=1, low=1), k))",
+    "(x: f32[1,4,3,1], k: f32[2,1,1,2], l: f32[2,2,2,1]): f32 = conv2d(conv2d(x, k), l)",
+    "(x: f32[2,3,4,2] order(0, 3, 1, 2), k: f32[2,2,1,2]): f32 order(0, 3, 1, 2) = "
+    "conv2d(pad(x, axis=2, low=1, high=1), k, groups=2, stride=2) * 2",
+};
+
+struct Tally {
+  int every = 0, cheapest = 0, too_many = 0;  // spaces
+  size_t programs = 0, calls = 0, tiles = 0, sums = 0, tasks = 0, buffers = 0, searches = 0;
+};
+
+// Whether all are as near as rounding of doubles allows; NaN is near to nothing.
+bool is_near(const std::vector<double>& got, const std::vector<double>& want) {
+  if (got.size() != want.size()) return false;
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!(std::abs(got[i] - want[i]) <= 1e-12 * (1 + std::abs(want[i])))) return false;
+  return true;
+}
+
+void each_node(const FusedPtr& n, const auto& visit) {
+  visit(n->node);
+  if (const Tile* tile = std::get_if<Tile>(&n->node)) {
+    for (const FusedPtr& part : {tile->body, tile->next, tile->rest})
+      if (part) each_node(part, visit);
+  } else if (const Sequence* sequence = std::get_if<Sequence>(&n->node)) {
+    for (const FusedPtr& part : sequence->parts) each_node(part, visit);
+  }
+}
+
+// The programs that a tree calls.
+std::set<int> calls_in(const FusedPtr& root) {
+  std::set<int> out;
+  each_node(root, [&](const auto& node) {
+    if (const StageCall* call = std::get_if<StageCall>(&node)) out.insert(call->program);
+  });
+  return out;
+}
+
+void count(const FusedPtr& root, Tally& tally) {
+  bool tiles = false, sums = false, tasks = false, buffers = false;
+  each_node(root, [&](const auto& node) {
+    if (const Tile* t = std::get_if<Tile>(&node))
+      (t->parallel ? tasks : t->next ? sums : tiles) = true;
+    if (const Sequence* s = std::get_if<Sequence>(&node)) buffers |= !s->stored.empty();
+  });
+  ++tally.programs;
+  tally.tiles += tiles;
+  tally.sums += sums;
+  tally.tasks += tasks;
+  tally.buffers += buffers;
+}
+
+// What all programs have to compute.
+struct Meaning {
+  std::vector<std::vector<double>> params;
+  std::vector<double> want;
+
+  void check(const Fusion& f) const {
+    REQUIRE(verify(f) == "");
+    REQUIRE(is_near(interpret(f, params), want));
+  }
+};
+
+// Stage by stage, in the dims that the spec gives them.
+Meaning meaning_of(const KernelSpec& k) {
+  Graph g{
+      .stages = k.stages, .tensors = {}, .params = static_cast<int>(k.params.size()), .dims = {}};
+  for (int t = 0; t < k.tensors(); ++t) g.tensors.push_back(k.tensor(t));
+  std::vector<std::vector<double>> params = small_numbers(g);
+  std::vector<double> want = evaluate(g, params);
+  return {std::move(params), std::move(want)};
+}
+
+// Every program for a part of a stage, in the first tree that calls one for it.
+void check_calls(const EveryFusion& every, const Meaning& meaning, Tally& tally) {
+  std::set<int> seen;
+  for (const FusedProgram& p : every.programs()) {
+    for (const int call : calls_in(p.root)) {
+      if (!seen.insert(call).second) continue;
+      Fusion f = every.fusion(p.root);
+      Cost least = Cost::infinite();
+      for (const EveryFusion::Call& c : every.calls(call)) {
+        f.programs[static_cast<size_t>(call)] = c.program;
+        meaning.check(f);
+        least = std::min(least, c.cost);
+        ++tally.calls;
+      }
+      if (least.finite()) CHECK(every.cost(call) == least);
+    }
+  }
+}
+
+void check_searches(const Graph& g, const Machine& machine, const Isa& isa, int threads, Cost least,
+                    const Meaning& meaning, Tally& tally) {
+  std::string first;
+  for (const bool bounds : {true, false})
+    for (const int jobs : {1, 2, 4}) {
+      SearchOptions options{.threads = threads, .jobs = jobs};
+      options.pruning.bounds = bounds;
+      const Optimum o = found(optimize_graph(g, machine, isa, options));
+      CAPTURE(bounds);
+      CAPTURE(jobs);
+      REQUIRE(o.cost == least);
+      if (first.empty()) {
+        meaning.check(*o.fusion);
+        first = print(*o.fusion);
+      }
+      REQUIRE(print(*o.fusion) == first);
+      ++tally.searches;
+    }
+}
+
+// The least cost; infinite if there are too many programs.
+Cost check_space(const Graph& g, const Meaning& meaning, const Machine& machine, const Isa& isa,
+                 int threads, Tally& tally) {
+  std::optional<EveryFusion> every;
+  every.emplace(g, machine, isa, threads, Inner::kEvery, kMostWithCalls);
+  const bool all = !every->programs().empty();
+  if (!all) every.emplace(g, machine, isa, threads, Inner::kCheapest, kMostTrees);
+  ++(all ? tally.every : every->programs().empty() ? tally.too_many : tally.cheapest);
+  if (every->programs().empty()) return Cost::infinite();
+  Cost least = Cost::infinite();
+  Fusion f = every->fusion(nullptr);
+  for (const FusedProgram& p : every->programs()) {
+    least = std::min(least, p.cost);
+    f.root = p.root;
+    meaning.check(f);
+    count(p.root, tally);
+  }
+  if (!all) check_calls(*every, meaning, tally);
+  check_searches(g, machine, isa, threads, least, meaning, tally);
+  return least;
+}
+
+// All Graphs that it can become, and that the search takes the cheapest of those it tries.
+void check_kernel(const KernelSpec& k, const Machine& machine, const Isa& isa, int threads,
+                  Tally& tally) {
+  const Meaning meaning = meaning_of(k);
+  const Graph given = graph_of(k);
+  const Cost cost = found(optimize(k, machine, isa, {.threads = threads})).cost;
+  bool reached = false, listed = true;
+  for (const auto& g : {std::optional(given), sums_apart(given), online(given)}) {
+    if (!g) continue;
+    const Cost least = check_space(*g, meaning, machine, isa, threads, tally);
+    if (g->stages == given.stages) CHECK(cost <= least);
+    reached |= least == cost;
+    listed &= least.finite();
+  }
+  if (listed) CHECK(reached);
+}
+
+TEST_CASE("the search finds the least cost of all programs of several stages") {
+  const Machine machines[] = {toy_machine(128, 512), toy_machine(64, 192, 1024),
+                              toy_machine(1024, 4096)};
+  Tally tally;
+  size_t turn = 0;
+  for (const std::string_view text : kCompositions) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    REQUIRE(k.stages.size() > 1);
+    for (const int threads : {1, 2}) {
+      CAPTURE(threads);
+      const std::string isa = turn / 2 % 2 == 0 ? "scalar" : "avx2";
+      const Machine& machine = machines[turn++ % std::size(machines)];
+      CAPTURE(isa);
+      check_kernel(k, machine, *find_isa(isa), threads, tally);
+    }
+  }
+  MESSAGE("spaces with every program listed: "
+          << tally.every << ", with every tree listed: " << tally.cheapest
+          << ", too large: " << tally.too_many << "; programs interpreted: " << tally.programs
+          << ", with tiles: " << tally.tiles << ", with sums divided: " << tally.sums
+          << ", with tasks: " << tally.tasks << ", with buffers: " << tally.buffers
+          << "; programs for parts of stages: " << tally.calls << "; searches: " << tally.searches);
+  CHECK(tally.too_many <= 21);  // of seven stages and more, with tiles of two dims or two threads
+  CHECK(tally.sums >= 15);
+  CHECK(tally.every >= 10);
+  CHECK(tally.cheapest >= 100);
+  CHECK(tally.tasks >= 500);
+}
+
+}  // namespace
+}  // namespace morello

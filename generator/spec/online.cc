@@ -150,7 +150,7 @@ class Exponentials {
   bool use(int stage);
   bool factor(int stage);
   void compute_again(int stage);
-  void order();
+  bool order();
 
   const Expression& body(int stage) const { return g_.stages[stage].computation.body; }
   Draft::Item& item(int stage) { return draft_.at(g_.made_by(stage)); }
@@ -380,8 +380,9 @@ bool Exponentials::use(int stage) {
   return again.body.size() <= kMaxTerms && again.extras.size() <= kMaxExtras;
 }
 
-// First what does not need the maximum, then what can run in steps, then what is made of it.
-void Exponentials::order() {
+// First what does not need the maximum, then what can run in steps, then what is made of it. False:
+// a step needs what is made of others.
+bool Exponentials::order() {
   std::set<int> late = {g_.made_by(max_)};
   std::vector<Draft::Item> before, steps, after;
   for (Draft::Item& i : draft_.items) {
@@ -389,12 +390,17 @@ void Exponentials::order() {
                       std::find(sums_.begin(), sums_.end(), i.tensor) != sums_.end();
     const bool waits = std::any_of(i.stage.arguments.begin(), i.stage.arguments.end(),
                                    [&](int t) { return late.contains(t); });
+    for (const int t : i.stage.arguments)
+      if (step && late.contains(t) && t != g_.made_by(exp_) &&
+          !(t == g_.made_by(max_) && i.tensor == g_.made_by(exp_)))
+        return false;
     if (step || waits) late.insert(i.tensor);
     (step ? steps : waits ? after : before).push_back(std::move(i));
   }
   draft_.items = std::move(before);
   for (auto* part : {&steps, &after})
     for (Draft::Item& i : *part) draft_.items.push_back(std::move(i));
+  return true;
 }
 
 std::optional<Graph> Exponentials::rewrite() {
@@ -407,7 +413,7 @@ std::optional<Graph> Exponentials::rewrite() {
   if (sums_.empty()) return std::nullopt;
   for (int& sum : sums_)
     if (is_finished(draft_.at(sum).stage)) sum = split_sum(draft_, sum);
-  order();
+  if (!order()) return std::nullopt;
   const auto stage = [&](int tensor) { return static_cast<int>(draft_.find(tensor)); };
   std::vector<int> sums;
   for (const int sum : sums_) sums.push_back(stage(sum));

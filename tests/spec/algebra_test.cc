@@ -136,12 +136,15 @@ TEST_CASE("sums over exponentials, with more around them") {
     REQUIRE(a.size() == b.size());
     for (size_t i = 0; i < a.size(); ++i) CHECK(b[i] == doctest::Approx(a[i]).epsilon(1e-12));
   }
-  // The maximum is used again; sums over another dim than the maximum's.
+  // The maximum is used again; sums over another dim than the maximum's; sums of products with what
+  // is made of the exponentials.
   for (std::string_view text : {
            "(x: f32[9,30]): f32 = reduce_sum(exp(x - broadcast(m, axis=1)), axis=1) * m where "
            "m = reduce_max(x, axis=1)",
            "(x: f32[9,30]): f32 = reduce_sum(exp(x - broadcast(reduce_max(x, axis=1), axis=1)), "
            "axis=0)",
+           "(x: f32[5,23]): f32 = matmul(s, transpose(s)) where s = softmax(x, axis=1)",
+           "(x: f32[5,23]): f32 = matmul(s, transpose(s + 1)) where s = softmax(x, axis=1)",
        }) {
     CAPTURE(text);
     CHECK_FALSE(online(graph(text)).has_value());

@@ -8,18 +8,17 @@
 //   cut    the first stages, then the others. What the first make for the others gets a buffer, in
 //          the nearest level that holds all that the group touches
 //   tile   a dim that all stages have, in steps; sums over it go on from step to step. What does
-//   not
-//          depend on the dim is near from the second step on, if a step leaves room for it
+//          not depend on it is near from the second step on, if a step leaves room
 //
 // Costs are affine in those of parts, and a part's cost does not depend on what it is a part of: so
 // the cheapest program is made of the cheapest parts (dynamic programming, memoised). Tiles are
 // tried in the order of what no program of theirs can beat: the sum of the bounds of their stages'
 // families, everything between stages being as near as can be. The others are not searched.
 //
-// What the space leaves out: sums are divided by one thread only, and where
-// they are stages of their own nothing is tiled around several threads; threads divide a whole
-// kernel or single stages, not tiles; a dim is tiled once on the way to a stage (and once more if
-// threads divide it); stages run in the order of the spec; nothing is computed twice; a stage is
+// What the space leaves out: sums are divided by one thread only, and where they are stages of
+// their own nothing is tiled around several threads; threads divide a whole kernel or single
+// stages, not tiles; a dim is tiled once on the way to a stage (and once more if threads divide
+// it); stages run in the order of the spec; nothing is computed twice; a stage is
 // packed ahead of time as the program for all of it would like.
 
 #include <algorithm>

@@ -23,8 +23,8 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
   if (!shared.tables && shared.max_specs == 0) shared.tables = &kept;
   const Graph given = graph_of(spec);
   std::vector<Graph> graphs = {given};
-  for (const auto& rewrite : {sums_apart, online})
-    if (!lies_in_l1(given, machine))
+  if (!lies_in_l1(given, machine))
+    for (const auto& rewrite : {sums_apart, online})
       if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
   std::optional<Optimum> best;
   SearchStats stats;

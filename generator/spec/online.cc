@@ -285,8 +285,6 @@ bool Exponentials::factor(int stage) {
       t.dim = g_.dims[t.dim].in_stage[reader];
       if (t.dim < 0 || of.dims[t.dim].reduction) return false;
     }
-  of.operands[operand].name = g_.tensors[exp].name;
-  sum.arguments[operand] = exp;
   Expression finish = {{.fn = Fn::kValue, .type = Dtype::f32},
                        read_extra(static_cast<int>(of.extras.size())),
                        binary(Fn::kMul, 0, 1)};
@@ -304,6 +302,8 @@ bool Exponentials::factor(int stage) {
           if (*arg >= 0) *arg = to[*arg];
   }
   if (finish.size() > kMaxTerms) return false;
+  of.operands[operand].name = g_.tensors[exp].name;
+  sum.arguments[operand] = exp;
   of.finish = pruned(finish);
   of.extras.push_back(std::move(by));
   sum.arguments.push_back(g_.tensor_of(stage, other));

@@ -439,6 +439,12 @@ PackedOrder packed_order(const Family& f, const Computation& c, int operand, int
   return order;
 }
 
+bool packs_alike(const Family& a, const Family& b, const Computation& c) {
+  for (size_t o = 0; o < c.operands.size(); ++o)
+    if (c.operands[o].packed && a.packed[o] != b.packed[o]) return false;
+  return true;
+}
+
 Dtype packed_dtype(const Family& f, const Computation& c, int operand) {
   if (operand < c.inputs()) return f.loads[operand]->memory;
   return f.kernel->output;

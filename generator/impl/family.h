@@ -57,6 +57,9 @@ int streams_of(const Family& f, const Computation& c, int o);
 // kernel with a group takes its pairs, or -1.
 PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim);
 
+// Whether both find operands packed ahead of time in the same order.
+bool packs_alike(const Family& a, const Family& b, const Computation& c);
+
 // The terms of a body that stand in the places of a row's inputs: where the row's own body is at
 // its root. Empty: the row computes something else.
 std::vector<int> places(const Kernel& k, const Computation& c);

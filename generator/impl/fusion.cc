@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "impl/parts.h"
+#include "impl/text.h"
 #include "spec/build.h"
 
 namespace morello {
@@ -62,6 +63,12 @@ std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& ex
   return shape;
 }
 
+std::string buffer_text(const Graph& g, int tensor, const GraphExtents& extents) {
+  return fmt::format("{}[{}]{}", name(g.tensors[tensor].dtype),
+                     fmt::join(stored_shape(g, tensor, extents), ","),
+                     g.stages[tensor - g.params].border.empty() ? "" : " bordered");
+}
+
 Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
                        const Buffers& buffers) {
   return collapse(part_in_all_dims(g, stage, extents, buffers));
@@ -100,6 +107,34 @@ bool sums_over(const Graph& g, int dim, int begin, int end) {
 bool sums_over(const Graph& g, const std::set<int>& dims, int stage) {
   return std::any_of(dims.begin(), dims.end(),
                      [&](int d) { return sums_over(g, d, stage, stage + 1); });
+}
+
+i64 block_along(const Graph& g, int dim, int begin, int end) {
+  i64 block = 1;
+  for (int s = begin; s < end; ++s) {
+    const Computation& c = g.stages[s].computation;
+    const int own = g.dims[dim].in_stage[s];
+    for (int t = 0; t < c.tensors(); ++t)
+      for (const Digit& d : c.tensor(t).layout.digits)
+        if (c.tensor(t).axes.size() > static_cast<size_t>(d.axis) && d.mod == 0 &&
+            std::any_of(c.tensor(t).axes[d.axis].begin(), c.tensor(t).axes[d.axis].end(),
+                        [&](const AxisTerm& a) { return a.dim == own; }))
+          block = std::max(block, d.div);
+  }
+  return block;
+}
+
+bool keeps_panels(const Graph& g, int stage, int dim, i64 tile, const Family& family) {
+  const Computation& c = g.stages[stage].computation;
+  const int own = g.dims[dim].in_stage[stage];
+  for (int o = 0; o < c.inputs(); ++o) {
+    if (!c.operands[o].packed || !touches(c.operands[o], own)) continue;
+    const std::vector<Digit>& order = family.packed[o].digits;
+    if (family.streams > 1 || collapse(c).dims.size() != c.dims.size() || order.empty() ||
+        order[0].axis != own || tile % order[0].div != 0)
+      return false;
+  }
+  return true;
 }
 
 // The stage in [begin, end) that writes where a tensor lies; -1: none. What lies in the result is
@@ -181,16 +216,14 @@ class Printer {
   void print(const Sequence& s, int depth, const GraphExtents& extents) {
     std::vector<std::string> names;
     for (const int t : s.stored)
-      names.push_back(fmt::format("{} {}[{}]{}", g_.tensors[t].name, name(g_.tensors[t].dtype),
-                                  fmt::join(stored_shape(g_, t, extents), ","),
-                                  g_.stages[t - g_.params].border.empty() ? "" : " bordered"));
+      names.push_back(fmt::format("{} {}", g_.tensors[t].name, buffer_text(g_, t, extents)));
     if (!names.empty()) line(depth++, fmt::format("with {}", fmt::join(names, ", ")));
     for (const FusedPtr& part : s.parts) node(part, depth, extents);
   }
   void print(const StageCall& r, int depth, const GraphExtents&) {
     const StageProgram& p = f_.programs[r.program];
-    line(depth, fmt::format("{}{}: {} cycles, {}", g_.tensors[g_.made_by(p.stage)].name,
-                            p.problem.part.adds ? " adding" : "", p.cost_cycles,
+    line(depth, fmt::format("{}{}: {} cycles, {}, {}", g_.tensors[g_.made_by(p.stage)].name,
+                            p.problem.part.adds ? " adding" : "", p.cost_cycles, places(p),
                             p.problem.family.str(*p.computation)));
     const std::string inner = morello::print(p.problem, *p.impl);
     for (size_t at = 0; at < inner.size();) {
@@ -198,6 +231,18 @@ class Printer {
       line(depth + 1, inner.substr(at, end - at));
       at = end + 1;
     }
+  }
+
+  // Threads, where it has some to itself, and levels of operands.
+  static std::string places(const StageProgram& p) {
+    const Part& part = p.problem.part;
+    std::string out;
+    if (!part.beside && p.problem.threads > 1) out = fmt::format("threads={} ", p.problem.threads);
+    const std::vector<Operand>& operands = p.computation->operands;
+    for (size_t o = 0; o < operands.size(); ++o)
+      out += fmt::format("{}{}@{}", o > 0 ? " " : "", operands[o].name, level_name(part.home[o]));
+    if (p.computation->extras.empty()) return out;
+    return out + fmt::format(" {}@{}", kExtrasName, level_name(part.home[kMaxOperands]));
   }
 
   const Fusion& f_;
@@ -293,7 +338,7 @@ class Verifier {
 
   std::string run() {
     int next = 0;
-    std::string why = node(f_.root, {whole(g_), {}, {}, false}, next);
+    std::string why = node(f_.root, {.extents = whole(g_)}, next);
     if (why.empty() && next != static_cast<int>(g_.stages.size()))
       return fmt::format("{} of {} stages", next, g_.stages.size());
     return why;
@@ -303,9 +348,11 @@ class Verifier {
   // What the nodes around one say.
   struct Here {
     GraphExtents extents;
-    Buffers buffers;
-    std::set<int> behind;  // dims, of which this is not the first step
-    bool carries = false;  // carried stages have something to do
+    Buffers buffers = {};
+    std::vector<const Tile*> tiles = {};
+    std::set<int> behind = {};  // dims, of which this is not the first step
+    bool carries = false;       // carried stages have something to do
+    bool beside = false;        // in one of several tasks
   };
 
   std::string node(const FusedPtr& n, const Here& here, int& next) {
@@ -316,6 +363,9 @@ class Verifier {
     const int begin = next;
     if (t.tile < 1 || t.tile >= extent || (extent % t.tile != 0) != (t.rest != nullptr))
       return fmt::format("{} in steps of {}", extent, t.tile);
+    if (t.parallel && (here.beside || f_.threads < 2)) return "there is one thread here";
+    here.beside |= t.parallel;
+    here.tiles.push_back(&t);
     here.extents[t.dim] = t.tile;
     if (std::string why = node(t.body, here, next); !why.empty()) return why;
     const int end = next;
@@ -332,6 +382,11 @@ class Verifier {
       if (std::string why = node(other, here, next); !why.empty()) return why;
       if (next != end) return "other stages in another step";
     }
+    if (const i64 block = block_along(g_, t.dim, begin, end); t.tile % block != 0)
+      return fmt::format("steps of {} cut blocks of {}", t.tile, block);
+    const int max = g_.made_by(g_.online.max);
+    if (is_online(g_, t.dim, begin, end) && !here.buffers.contains(max))
+      return fmt::format("{} is not kept from step to step", g_.tensors[max].name);
     return tile_problem(g_, t.dim, begin, end);
   }
   std::string check(const Sequence& s, Here here, int& next) {
@@ -341,8 +396,12 @@ class Verifier {
       if (!here.buffers.emplace(t, stored_shape(g_, t, here.extents)).second)
         return "a buffer in a buffer";
     }
+    const int begin = next;
     for (const FusedPtr& part : s.parts)
       if (std::string why = node(part, here, next); !why.empty()) return why;
+    for (const int t : s.stored)
+      if (t < g_.made_by(begin) || t >= g_.made_by(next))
+        return fmt::format("{} is not made where its buffer is", g_.tensors[t].name);
     return "";
   }
   std::string check(const StageCall& r, const Here& here, int& next) {
@@ -353,10 +412,19 @@ class Verifier {
       return fmt::format("another part of stage {}", p.stage);
     if (p.problem.part.adds != sums_over(g_, here.behind, p.stage))
       return fmt::format("stage {} adds in another step", p.stage);
+    if (p.problem.part.beside != here.beside || p.problem.threads > f_.threads)
+      return fmt::format("stage {} has other threads", p.stage);
     const std::vector<Operand>& operands = p.computation->operands;
     if (std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.packed; }) &&
         !has_dims_of_whole(g_, p.stage, here.extents, here.buffers))
       return fmt::format("stage {} is packed in other dims", p.stage);
+    for (const Tile* t : here.tiles)
+      if (!keeps_panels(g_, p.stage, t->dim, t->tile, p.problem.family))
+        return fmt::format("steps of {} cut panels of stage {}", t->tile, p.stage);
+    for (const StageProgram& other : f_.programs)
+      if (other.stage == p.stage &&
+          !packs_alike(other.problem.family, p.problem.family, *p.computation))
+        return fmt::format("programs of stage {} pack in several ways", p.stage);
     for (int t = 0; t < g_.stages[p.stage].computation.tensors(); ++t)
       if (const int tensor = g_.buffer_of(g_.tensor_of(p.stage, t));
           tensor >= g_.params && !g_.is_result(g_.memory_of(tensor)) &&
@@ -371,11 +439,29 @@ class Verifier {
 
 }  // namespace
 
+const StageProgram& dearest(const Fusion& f) {
+  return *std::max_element(
+      f.programs.begin(), f.programs.end(),
+      [](const StageProgram& a, const StageProgram& b) { return a.cost_cycles < b.cost_cycles; });
+}
+
+// What it is a program of.
+static std::string head(const Fusion& f) {
+  const Graph& g = *f.graph;
+  std::string out;
+  if (f.threads > 1) out += fmt::format("threads {}\n", f.threads);
+  if (g.online.dim >= 0)
+    out += fmt::format("online {}\n", g.dims[g.online.dim].name);
+  else if (g.apart)
+    out += "sums apart\n";
+  if (g.in_result >= 0)
+    out += fmt::format("{} in {}\n", g.tensors[g.in_result].name, g.tensors.back().name);
+  return out;
+}
+
 std::string print(const Fusion& f) {
   Printer printer(f);
-  const Graph& g = *f.graph;
-  if (g.in_result >= 0)
-    printer.text = fmt::format("{} in {}\n", g.tensors[g.in_result].name, g.tensors.back().name);
+  printer.text = head(f);
   printer.node(f.root, 0, whole(*f.graph));
   return printer.text;
 }

@@ -12,10 +12,21 @@
 // This is fusion as "tile the consumer, compute the producer's tile in a nearer level": matmul,
 // softmax, matmul with a tile of 48 queries keeps 48 rows of scores in a cache.
 //
+// Text form, which begins with what it is a program of: threads, if there are several; which Graph
+// (spec/algebra.h), if not the one of the spec; what lies in the result. A program says where its
+// operands lie as it begins, its family, and below that what it does (impl/impl.h):
+//
+//   threads 2
+//   e in out
 //   parallel m by 512
 //     loop m by 48
-//       with scores f32[48,1024], e f32[48,1024]
-//         scores: ...
+//       with scores f32[48,1024]
+//         scores: 52311 cycles, q@L2 k@L2 scores@L1, fma_f32x8 lane=n quantum=...
+//           loop n by 16
+//             call
+//         ...
+//     rest 32
+//       ...
 #pragma once
 
 #include <map>
@@ -65,12 +76,17 @@ struct Fusion {
   int threads = 1;
 };
 
+// The program of the greatest cost; of several the first.
+const StageProgram& dearest(const Fusion& f);
+
 // Extents of the Graph's dims.
 using GraphExtents = std::vector<i64>;
 GraphExtents whole(const Graph& g);
 
 // The shape of what a stage makes of such a part; of a parameter, of all of it.
 std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents);
+// "f32[48,1024]"
+std::string buffer_text(const Graph& g, int tensor, const GraphExtents& extents);
 
 // Shapes of the buffers that tensors lie in; empty: as the Graph says.
 using Buffers = std::map<int, std::vector<i64>>;
@@ -95,6 +111,14 @@ i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int 
 // sums where its output lies, and none of the others reads them (but for Graph::online).
 std::string tile_problem(const Graph& g, int dim, int begin, int end);
 
+// Steps along a dim are multiples of this: what the longest block of a layout has.
+i64 block_along(const Graph& g, int dim, int begin, int end);
+
+// Whether each step finds whole panels of what a stage has packed ahead of time as the family wants
+// it, one after the other: the outermost digit of the order is the dim, there is one stream, and
+// nothing else is cut.
+bool keeps_panels(const Graph& g, int stage, int dim, i64 tile, const Family& family);
+
 // Whether steps along a dim have stages [begin, end) as Graph::online says.
 bool is_online(const Graph& g, int dim, int begin, int end);
 
@@ -102,7 +126,10 @@ bool is_online(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, const std::set<int>& dims, int stage);
 
+// What prints parses; verify() says whether it is a program.
 std::string print(const Fusion& f);
+Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
+                            const Isa& isa);
 
 // Runs it as interpret() runs a program: on dense row-major parameters. What is not made before it
 // is read, in a buffer that is used again, is NaN.

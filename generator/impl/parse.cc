@@ -1,175 +1,31 @@
 // Text to Impl; the inverse of print.cc. One node per line, its children on the lines below it, two
 // spaces further in.
 
-#include <charconv>
-#include <limits>
 #include <optional>
 
 #include "impl/impl.h"
+#include "impl/lines.h"
 
 namespace morello {
 namespace {
 
-struct Word {
-  std::string_view text;
-  int column = 1;
-};
-
-struct Line {
-  int number = 1;
-  std::string_view text;
-  int indent = 0;
-  std::vector<Word> words;
-};
-
-// Thrown inside this file only and caught in parse_impl: a parser of nested text reads better when
-// every step need not ask whether the one before failed.
-struct Failure {
-  Diagnostic diagnostic;
-};
-
-[[noreturn]] void fail(const Line& line, int column, size_t length, std::string text) {
-  Diagnostic d = error(std::move(text));
-  d.file = "<impl>";
-  d.line = line.number;
-  d.column = column;
-  d.length = static_cast<int>(std::max<size_t>(1, length));
-  d.source_line = std::string(line.text);
-  throw Failure{std::move(d)};
-}
-[[noreturn]] void fail(const Line& line, const Word& at, std::string text) {
-  fail(line, at.column, at.text.size(), std::move(text));
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& n : names) out += (out.empty() ? "" : ", ") + n;
-  return out;
-}
-
-// Index of the word in `names`, or an error that says what is allowed.
-int choose(const Line& line, const Word& w, const char* what,
-           const std::vector<std::string>& names) {
-  for (size_t i = 0; i < names.size(); ++i)
-    if (names[i] == w.text) return static_cast<int>(i);
-  const std::string near = nearest(w.text, names);
-  fail(line, w,
-       fmt::format(
-           "no {} `{}`; {}", what, w.text,
-           near.empty() ? "allowed: " + listed(names) : fmt::format("did you mean `{}`?", near)));
-}
-
-i64 number(const Line& line, const Word& w, i64 least = 1) {
-  i64 value = 0;
-  const char* end = w.text.data() + w.text.size();
-  const auto [stop, ec] = std::from_chars(w.text.data(), end, value);
-  if (ec != std::errc{} || stop != end || value < least)
-    fail(line, w, fmt::format("`{}` is no whole number of at least {}", w.text, least));
-  return value;
-}
-
-int threads(const Line& line, const Word& w) {
-  const i64 value = number(line, w);
-  if (value > std::numeric_limits<int>::max()) fail(line, w, "too many threads");
-  return static_cast<int>(value);
-}
-
-std::vector<Word> split_words(std::string_view text) {
-  std::vector<Word> words;
-  for (size_t i = 0; i < text.size();) {
-    const size_t end = std::min(text.find(' ', i), text.size());
-    if (end > i) words.push_back({text.substr(i, end - i), static_cast<int>(i) + 1});
-    i = end + 1;
-  }
-  return words;
-}
-
-std::vector<Line> split_lines(std::string_view text) {
-  std::vector<Line> lines;
-  for (int number = 1; !text.empty(); ++number) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    Line line{.number = number, .text = text.substr(0, end), .indent = 0, .words = {}};
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.text.ends_with('\r')) line.text.remove_suffix(1);
-    line.words = split_words(line.text);
-    if (line.words.empty()) continue;
-    line.indent = line.words[0].column - 1;
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-// Reads the words of one line from left to right.
-class Reader {
- public:
-  Reader(const Line& line, size_t first) : line_(line), at_(first) {}
-
-  bool done() const { return at_ == line_.words.size(); }
-  const Word& next(const char* what) {
-    if (done())
-      fail(line_, static_cast<int>(line_.text.size()) + 1, 1, fmt::format("expected {}", what));
-    return line_.words[at_++];
-  }
-  bool accept(std::string_view word) {
-    if (done() || line_.words[at_].text != word) return false;
-    ++at_;
-    return true;
-  }
-  void expect(std::string_view word) {
-    const std::string what = fmt::format("`{}`", word);
-    const Word& w = next(what.c_str());
-    if (w.text != word) fail(line_, w, fmt::format("expected {}, got `{}`", what, w.text));
-  }
-  int choose(const char* what, const std::vector<std::string>& names) {
-    return morello::choose(line_, next(what), what, names);
-  }
-  i64 number(const char* what, i64 least = 1) { return morello::number(line_, next(what), least); }
-  int threads() { return morello::threads(line_, next("a number of threads")); }
-  // The rest of "key=value".
-  std::optional<Word> accept_key(std::string_view key) {
-    if (done()) return std::nullopt;
-    Word w = line_.words[at_];
-    if (w.text.size() <= key.size() || !w.text.starts_with(key) || w.text[key.size()] != '=')
-      return std::nullopt;
-    ++at_;
-    w.text.remove_prefix(key.size() + 1);
-    w.column += static_cast<int>(key.size()) + 1;
-    return w;
-  }
-  Word expect_key(const std::string& key) {
-    if (std::optional<Word> w = accept_key(key)) return *w;
-    const std::string what = fmt::format("`{}=...`", key);
-    const Word& w = next(what.c_str());
-    fail(line_, w, fmt::format("expected {}, got `{}`", what, w.text));
-  }
-  void end() const {
-    if (!done())
-      fail(line_, line_.words[at_], fmt::format("unexpected `{}`", line_.words[at_].text));
-  }
-  const Line& line() const { return line_; }
-
- private:
-  const Line& line_;
-  size_t at_;
-};
-
-std::vector<std::string> level_names() {
-  std::vector<std::string> names;
-  for (Level l = 0; l < kLevels; ++l) names.emplace_back(level_name(l));
-  return names;
-}
+using lines::fail;
+using lines::Line;
+using lines::Reader;
+using lines::Word;
 
 class Parser {
  public:
-  Parser(std::string_view text, const Problem& p) : p_(p), c_(*p.computation) {
-    lines_ = split_lines(text);
+  Parser(std::span<const Line> lines, int indent, const Problem& p)
+      : p_(p), c_(*p.computation), lines_(lines), indent_(indent) {
     for (const Dim& d : c_.dims) dims_.push_back(d.name);
     for (const Operand& o : c_.operands) operands_.push_back(o.name);
   }
 
   ImplPtr program() {
     if (lines_.empty()) fail(Line{}, 1, 1, "empty program");
-    if (lines_[0].indent != 0) fail(lines_[0], 1, lines_[0].indent, "indentation before the root");
+    if (lines_[0].indent != indent_)
+      fail(lines_[0], 1, lines_[0].indent, "indentation before the root");
     ImplPtr root = node(p_.root().extent);
     if (at_ < lines_.size())
       fail(lines_[at_], lines_[at_].words[0], "a program has one root; this line is beside it");
@@ -180,11 +36,7 @@ class Parser {
   // Whether the next line is a child of `parent`; indentation that fits nowhere is an error.
   bool has_child(const Line& parent) const {
     if (at_ == lines_.size() || lines_[at_].indent <= parent.indent) return false;
-    const Line& line = lines_[at_];
-    if (line.indent != parent.indent + 2)
-      fail(
-          line, 1, line.indent,
-          fmt::format("expected {} spaces of indentation, got {}", parent.indent + 2, line.indent));
+    lines::expect_indent(lines_[at_], parent.indent + 2);
     return true;
   }
   // The only child of `parent`.
@@ -213,7 +65,8 @@ class Parser {
 
   const Problem& p_;
   const Computation& c_;
-  std::vector<Line> lines_;
+  std::span<const Line> lines_;
+  int indent_;
   std::vector<std::string> dims_;
   std::vector<std::string> operands_;
   size_t at_ = 0;
@@ -311,7 +164,7 @@ Impl Parser::move(Reader& r, const Extents& extent, bool copy) {
   n.copy = copy;
   n.operand = r.choose("operand", operands_);
   r.expect("to");
-  n.level = r.choose("level", level_names());
+  n.level = r.choose("level", lines::level_names());
   r.end();
   n.body = child(r.line(), extent);
   return {n};
@@ -337,28 +190,28 @@ Impl Parser::call(Reader& r) {
 Spec Parser::spec(Reader& r) {
   Spec s;
   s.extent.fill(1);
-  for (size_t d = 0; d < dims_.size(); ++d) s.extent[d] = number(r.line(), r.expect_key(dims_[d]));
+  for (size_t d = 0; d < dims_.size(); ++d)
+    s.extent[d] = lines::number(r.line(), r.expect_key(dims_[d]));
   for (size_t o = 0; o < operands_.size(); ++o) {
-    const std::string what = fmt::format("`{}@...`", operands_[o]);
-    Word w = r.next(what.c_str());
-    if (!w.text.starts_with(operands_[o] + "@"))
-      fail(r.line(), w, fmt::format("expected {}, got `{}`", what, w.text));
-    w.text.remove_prefix(operands_[o].size() + 1);
-    w.column += static_cast<int>(operands_[o].size()) + 1;
-    s.place[o].level = choose(r.line(), w, "level", level_names());
+    const Word w = r.expect_place(operands_[o]);
+    s.place[o].level = lines::choose(r.line(), w, "level", lines::level_names());
     s.place[o].packed = r.accept("packed");
   }
   s.accumulate = r.accept("acc");
-  if (std::optional<Word> w = r.accept_key("threads")) s.threads = threads(r.line(), *w);
+  if (std::optional<Word> w = r.accept_key("threads")) s.threads = lines::threads(r.line(), *w);
   return s;
 }
 
 }  // namespace
 
+ImplPtr lines::read_program(std::span<const Line> lines, int indent, const Problem& p) {
+  return Parser(lines, indent, p).program();
+}
+
 Result<ImplPtr> parse_impl(std::string_view text, const Problem& p) {
   try {
-    return Parser(text, p).program();
-  } catch (const Failure& f) {
+    return lines::read_program(lines::split_lines(text), 0, p);
+  } catch (const lines::Failure& f) {
     return f.diagnostic;
   }
 }

@@ -1,4 +1,4 @@
-// For messages about Impls.
+// What printing, parsing and messages have in common.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace morello {
 
 // The first line of an Impl's text: "loop n by 64", "copy a to L1", "call ahead b 16384".
 std::string headline(const Problem& p, const Impl& impl);
+
+// Stands for all extras of a computation where one of their levels is said.
+inline constexpr const char* kExtrasName = "extras";
 
 }  // namespace morello

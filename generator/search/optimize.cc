@@ -195,12 +195,6 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, cons
   return by_bound(c, machine, families(c, isa), threads);
 }
 
-bool packs_alike(const Family& a, const Family& b, const Computation& c) {
-  for (size_t o = 0; o < c.operands.size(); ++o)
-    if (c.operands[o].packed && a.packed[o] != b.packed[o]) return false;
-  return true;
-}
-
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options) {
   return c.sizes.empty() ? optimize_known(c, machine, isa, options)

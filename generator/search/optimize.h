@@ -54,9 +54,6 @@ struct Bounded {
   Problem problem;
   Cost bound;
 };
-// Whether both find operands packed ahead of time in the same order.
-bool packs_alike(const Family& a, const Family& b, const Computation& c);
-
 // All of them for a kernel that may use so many threads, cheapest bound first; the order of the
 // families decides among equals, serial first.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,

@@ -242,36 +242,18 @@ Cost FusionSearch::storing(const Group& g, const std::vector<int>& stored) const
   return total;
 }
 
-// Operands packed ahead of time are read panel by panel where the outermost digit of their order is
-// the dim, in one stream, and nothing else is cut.
 bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
-  const Computation& c = g_.stages[stage].computation;
-  const int own = g_.dims[dim].in_stage[stage];
-  for (int o = 0; o < c.inputs(); ++o) {
-    if (!c.operands[o].packed || !touches(c.operands[o], own)) continue;
-    if (!like_[stage] || like_[stage]->streams > 1) return false;
-    const Computation all = collapse(c);
-    const std::vector<Digit>& order = like_[stage]->packed[o].digits;
-    if (all.dims.size() != c.dims.size() || order.empty() || order[0].axis != own ||
-        tile % order[0].div != 0)
-      return false;
-  }
-  return true;
+  if (like_[stage]) return morello::keeps_panels(g_, stage, dim, tile, *like_[stage]);
+  const std::vector<Operand>& operands = g_.stages[stage].computation.operands;
+  return std::none_of(operands.begin(), operands.end(), [&](const Operand& o) {
+    return o.packed && touches(o, g_.dims[dim].in_stage[stage]);
+  });
 }
 
 void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) {
   if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
   const i64 extent = g.extents[dim];
-  i64 blocks = 1;
-  for (int s = g.begin; s < g.end; ++s) {
-    const Computation& c = g_.stages[s].computation;
-    for (int t = 0; t < c.tensors(); ++t)
-      for (const Digit& d : c.tensor(t).layout.digits)
-        if (c.tensor(t).axes.size() > static_cast<size_t>(d.axis) && d.mod == 0 &&
-            std::any_of(c.tensor(t).axes[d.axis].begin(), c.tensor(t).axes[d.axis].end(),
-                        [&](const AxisTerm& a) { return a.dim == g_.dims[dim].in_stage[s]; }))
-          blocks = std::max(blocks, d.div);
-  }
+  const i64 blocks = block_along(g_, dim, g.begin, g.end);
   std::set<std::pair<i64, bool>> sizes;  // tile, parallel
   const bool sums = sums_over(g_, dim, g.begin, g.end);
   if (!g.tiled.contains(dim) && (g.threads == 1 || !(sums || g_.apart)))
@@ -509,10 +491,8 @@ std::variant<Optimum, StopReason> FusionSearch::run() {
   fusion->graph = graph_;
   fusion->threads = options_.threads;
   fusion->root = build(all, *fusion);
-  const auto dearest = std::max_element(
-      fusion->programs.begin(), fusion->programs.end(),
-      [](const StageProgram& a, const StageProgram& b) { return a.cost_cycles < b.cost_cycles; });
-  Optimum best{dearest->problem, dearest->impl, solved.cost, stats_, 0, {}};
+  const StageProgram& most = dearest(*fusion);
+  Optimum best{most.problem, most.impl, solved.cost, stats_, 0, {}};
   best.fusion = fusion;
   return best;
 }

@@ -1,5 +1,8 @@
 #include "spec/draft.h"
 
+#include <set>
+#include <string>
+
 namespace morello {
 
 Draft::Draft(const Graph& g)
@@ -28,6 +31,21 @@ int Draft::number(int tensor) const {
   return tensor < given ? tensor : given + static_cast<int>(find(tensor));
 }
 
+// Programs are written with names of tensors, and with those of the operands of one stage: no two
+// are the same. A user may have taken what a rewrite calls a tensor.
+static void name_apart(std::vector<Stage>& stages, std::vector<Param>& tensors) {
+  const auto unique = [](std::set<std::string>& taken, std::string& name) {
+    const std::string first = name;
+    for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}{}", first, i);
+  };
+  std::set<std::string> taken;
+  for (Param& t : tensors) unique(taken, t.name);
+  for (Stage& s : stages) {
+    std::set<std::string> operands;
+    for (Operand& o : s.computation.operands) unique(operands, o.name);
+  }
+}
+
 Graph Draft::graph() const {
   std::vector<Stage> stages;
   std::vector<Param> tensors = params;
@@ -36,6 +54,7 @@ Graph Draft::graph() const {
     for (int& t : stages.back().arguments) t = number(t);
     tensors.push_back(i.made);
   }
+  name_apart(stages, tensors);
   return graph_of(std::move(stages), std::move(tensors), static_cast<int>(params.size()));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "search/fused_specs.h"
+#include "search/fusion_text.h"
 #include "search/toy.h"
 #include "spec/algebra.h"
 
@@ -24,6 +25,7 @@ TEST_CASE("a fusion is legal, and computes what its stages do") {
         REQUIRE(verify(*o.fusion) == "");
         const Graph& g = *o.fusion->graph;
         CHECK(interpret(*o.fusion, small_numbers(g)) == evaluate(g, small_numbers(g)));
+        check_reads_back(*o.fusion, k, machine, *find_isa("avx2"));
       }
 }
 
@@ -53,7 +55,8 @@ TEST_CASE("tiles divide sums") {
       if (threads > 1 && text.find("axis=1") == text.npos) continue;
       CAPTURE(text);
       CAPTURE(threads);
-      const Graph given = graph_of(spec(text));
+      const KernelSpec k = spec(text);
+      const Graph given = graph_of(k);
       const std::vector<double> expected = evaluate(given, small_numbers(given));
       for (const auto& g : {sums_apart(given), online(given)}) {
         if (!g) continue;
@@ -66,6 +69,7 @@ TEST_CASE("tiles divide sums") {
         REQUIRE(values.size() == expected.size());
         for (size_t i = 0; i < values.size(); ++i)
           CHECK(values[i] == doctest::Approx(expected[i]).epsilon(1e-9));
+        check_reads_back(*o.fusion, k, machine, *find_isa("avx2"));
         divided += nest.find("adding: ") != nest.npos;
         carried += nest.find("_growth: ") != nest.npos;
       }

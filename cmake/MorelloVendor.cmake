@@ -57,8 +57,7 @@ delete the entries and update.
 | has a current entry, and the same generator wrote other bytes before | an error: a bug of Morello | the same |
 
 `LOCK` is `morello.lock` in the source directory where that file exists, or `-DMORELLO_LOCK=ON`, or
-`LOCKED` asks for one. A build never writes to it. It cannot keep kernels of
-[several sums](spec.md#several-sums) yet: have these in another directory, or check their headers in.
+`LOCKED` asks for one. A build never writes to it.
 ]=]
 
 # -> lock_file (or ""), locked

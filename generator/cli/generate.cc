@@ -103,7 +103,6 @@ void run(const GenerateArgs& a) {
   const std::vector<KernelSpec> specs = a.spec.load();
   require_names(specs);
   const Machine machine = a.search.load_machine();
-  if (a.lock.file) require_one_stage(specs, "a lock file");
   OpenLock lock(a.lock, machine, a.search.threads);
   const std::vector<KernelFound> kernels = find_all(a, specs, machine, lock);
 

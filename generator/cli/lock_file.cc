@@ -42,6 +42,7 @@ class Table {
     return *value;
   }
   std::string text(const char* name) { return get<std::string>(name); }
+  std::string text_or_none(const char* name) { return maybe(name) ? text(name) : std::string(); }
   i64 number(const char* name, i64 least, i64 most = std::numeric_limits<i64>::max()) {
     const i64 value = get<i64>(name);
     if (value < least || value > most)
@@ -109,6 +110,7 @@ LockedKernel read_kernel(const toml::node& node) {
     k.divided_from = d.number("from", 0);
     d.end();
   }
+  k.nest = t.text_or_none("nest");
   t.elements("program", [&](const toml::node& e) { k.programs.push_back(read_program(e)); });
   t.end();
   return k;
@@ -131,6 +133,8 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string nest_text(const std::string& nest) { return fmt::format("\"\"\"\n{}\"\"\"", nest); }
+
 std::string kernel_text(const LockedKernel& k) {
   std::string out = "\n[[kernel]]\n";
   const auto add = [&](std::string_view name, const std::string& value) {
@@ -151,10 +155,10 @@ std::string kernel_text(const LockedKernel& k) {
   if (!pieces.empty()) add("pieces", fmt::format("[{}]", fmt::join(pieces, ", ")));
   if (k.divided > 1)
     add("divided", fmt::format("{{threads = {}, from = {}}}", k.divided, k.divided_from));
+  if (!k.nest.empty()) add("nest", nest_text(k.nest));
   for (const LockedProgram& p : k.programs)
-    out += fmt::format(
-        "\n[[kernel.program]]\nthreads = {}\ncycles = {}\nfamily = {}\nnest = \"\"\"\n{}\"\"\"\n",
-        p.threads, p.cycles, quoted(p.family), p.nest);
+    out += fmt::format("\n[[kernel.program]]\nthreads = {}\ncycles = {}\nfamily = {}\nnest = {}\n",
+                       p.threads, p.cycles, quoted(p.family), nest_text(p.nest));
   return out;
 }
 

@@ -12,6 +12,7 @@
 //   machine_sha256 = "..."     of its canonical text
 //   threads = 4                that it may use
 //   cycles  = 123              by the model
+//   nest    = """..."""        of several stages: all of it (impl/fusion.h), and no program below
 //
 //   [[kernel.program]]         one; of a kernel with sizes known at run time only, one per piece
 //   threads = 1
@@ -55,6 +56,7 @@ struct LockedKernel {
   std::vector<LockedPieces> pieces = {};  // outermost first; none: all sizes are numbers
   int divided = 1;                        // threads among which the outermost loop is divided
   i64 divided_from = 0;
+  std::string nest = {};  // of several stages
   std::vector<LockedProgram> programs = {};
   bool operator==(const LockedKernel&) const = default;
 };

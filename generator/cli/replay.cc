@@ -12,6 +12,20 @@ LockedProgram locked_program(const Problem& p, const Impl& impl, i64 cycles) {
   return {p.threads, cycles, p.family.str(*p.computation), print(p, impl)};
 }
 
+// A legal program may leave something to decide; one to be written may not.
+bool has_hole(const Problem& p, const Spec& spec, const Impl& impl) {
+  if (std::holds_alternative<Hole>(impl.node)) return true;
+  const std::vector<Child> parts = children(p, spec, impl);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Child& c) { return has_hole(p, c.spec, *c.impl); });
+}
+
+// Why a program cannot be written; empty when it can.
+std::string problem_of(const Problem& p, const Impl& impl) {
+  if (std::string why = verify(p, p.root(), impl); !why.empty()) return why;
+  return has_hole(p, p.root(), impl) ? "the program has a hole" : "";
+}
+
 // Reads the programs of one entry.
 class Replay {
  public:
@@ -19,6 +33,7 @@ class Replay {
       : entry_(entry), c_(c), machine_(machine), isa_(isa) {}
 
   Result<Optimum> run() {
+    if (!entry_.nest.empty()) return error("a kernel of one stage has programs, not one nest");
     Optimum best;
     best.cost = Cost::cycles(entry_.cycles);
     return c_.sizes.empty() ? known(std::move(best)) : pieces(std::move(best));
@@ -116,7 +131,7 @@ class Replay {
     if (!impl) return impl.error().text;
     piece.impl = std::move(*impl);
     piece.cost_cycles = p.cycles;
-    return verify(piece.problem, piece.problem.root(), *piece.impl);
+    return problem_of(piece.problem, *piece.impl);
   }
 
   const LockedKernel& entry_;
@@ -126,6 +141,24 @@ class Replay {
 };
 
 }  // namespace
+
+// Of several stages.
+static Result<Optimum> replay_fusion(const LockedKernel& entry, const KernelSpec& spec,
+                                     const Machine& machine, const Isa& isa) {
+  if (!entry.pieces.empty() || !entry.programs.empty() || entry.divided != 1)
+    return error("a kernel of several stages has one nest");
+  Result<Fusion> fusion = parse_fusion(entry.nest, spec, machine, isa);
+  if (!fusion) return fusion.error();
+  if (fusion->threads != entry.threads)
+    return error(fmt::format("a nest for {} threads", fusion->threads));
+  if (std::string why = verify(*fusion); !why.empty()) return error(why);
+  for (const StageProgram& p : fusion->programs)
+    if (std::string why = problem_of(p.problem, *p.impl); !why.empty()) return error(why);
+  const StageProgram& most = dearest(*fusion);
+  Optimum best{most.problem, most.impl, Cost::cycles(entry.cycles), {}, 0, {}};
+  best.fusion = std::make_shared<const Fusion>(std::move(*fusion));
+  return best;
+}
 
 LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads, const Found& f) {
   const Optimum& best = f.best;
@@ -137,6 +170,10 @@ LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads,
                  .machine_sha256 = sha256(machine.toml()),
                  .threads = threads,
                  .cycles = std::llround(best.cost.as_cycles())};
+  if (best.fusion) {
+    k.nest = print(*best.fusion);
+    return k;
+  }
   if (!best.patchwork) {
     k.programs.push_back(locked_program(best.problem, *best.impl, k.cycles));
     return k;
@@ -166,7 +203,9 @@ std::string out_of_date(const LockedKernel& entry, const KernelSpec& spec, const
 
 Result<Found> replay(const LockedKernel& entry, const KernelSpec& spec, const Machine& machine,
                      const Isa& isa) {
-  Result<Optimum> best = Replay(entry, spec.computation(), machine, isa).run();
+  Result<Optimum> best = spec.stages.size() > 1
+                             ? replay_fusion(entry, spec, machine, isa)
+                             : Replay(entry, spec.computation(), machine, isa).run();
   if (!best) return best.error();
   return Found{std::move(*best), 0};
 }

@@ -67,15 +67,6 @@ std::vector<KernelSpec> SpecArgs::load() const {
   return std::move(*kernels);
 }
 
-void require_one_stage(const std::vector<KernelSpec>& specs, std::string_view what) {
-  for (const KernelSpec& s : specs)
-    if (s.stages.size() > 1)
-      usage_error(
-          fmt::format("kernel `{}` takes {} stages (morello check prints them), and {} is "
-                      "for kernels of one stage",
-                      s.name, s.stages.size(), what));
-}
-
 void SearchArgs::declare(CLI::App& app) {
   app.add_option("--machine", machine,
                  "Shipped name, path of a machine file, or native: the machine this runs on")

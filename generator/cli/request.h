@@ -36,9 +36,6 @@ struct SearchArgs {
   std::vector<const Isa*> isas() const;
 };
 
-// Ends the command where a kernel takes several stages, which `what` cannot do.
-void require_one_stage(const std::vector<KernelSpec>& specs, std::string_view what);
-
 // What a header for the machine has unless the user says otherwise: the machine's own instruction
 // set and those narrower that extend no other.
 std::vector<const Isa*> isas_of(const Machine& machine);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "cli/files.h"
 #include "cli/lock_file.h"
@@ -24,7 +25,15 @@ constexpr const char* kKernels =
     "sum(x: f32[60,500]): f32 = reduce_sum(x, axis=1)\n"
     "each(a: f32[m to 8], b: f32[m]): f32 = a * b\n"
     "rows(a: f32[m near 16,70], b: f32[70,24] packed): f32 = matmul(a, b)\n"
-    "both(x: bf16[1,k%8 near 64], w: bf16[k,n%16 near 64] col strided): f32 = matmul(x, w)\n";
+    "both(x: bf16[1,k%8 near 64], w: bf16[k,n%16 near 64] col strided): f32 = matmul(x, w)\n"
+    // Of several stages: with sums that are divided between steps of tiles, and that are not.
+    "soft(x: f32[9,300]): f32 = softmax(x, axis=1)\n"
+    "row(x: f32[1,4000000]): f32 = softmax(x, axis=1)\n"
+    "norm(x: f32[5,200]): bf16 = layer_norm(x, 1, axis=1)\n"
+    "attend(q: f32[8,16], k: f32[300,16], v: f32[300,16], m: f32[8,300]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.25 + m, axis=1), v)\n"
+    "mlp(x: bf16[4,32], w: bf16[32,64] packed, v: bf16[32,64] packed, u: bf16[64,32] packed): "
+    "f32 = matmul(h, u) where h: bf16 = gelu_tanh(matmul(x, w)) * matmul(x, v)\n";
 
 struct Project {
   TemporaryDirectory d;
@@ -32,8 +41,9 @@ struct Project {
 
   Project() { std::ofstream(p + "k.spec") << kKernels; }
   Ran generate(const std::string& header, const Words& more) const {
-    Words words{"generate", "--spec-file",   p + "k.spec", "--header",
-                p + header, "--header-name", "k.h"};
+    Words words{"generate", "--spec-file",     p + "k.spec",
+                "--header", p + header + ".h", "--header-name",
+                "k.h",      "--impl",          p + header + ".impl"};
     words.insert(words.end(), more.begin(), more.end());
     return morello(words);
   }
@@ -57,19 +67,20 @@ TEST_CASE("what is locked is written without a search, byte for byte") {
       first.emplace_back("--update-lock");
       // A search would need more than one sub-problem.
       second.insert(second.end(), {"--locked", "--max-specs", "1"});
-      const Ran a = project.generate("first.h", first);
+      const Ran a = project.generate("first", first);
       CHECK(a.err == "");
       REQUIRE(a.code == 0);
       const std::string lock = contents(p + "lock");
-      const Ran b = project.generate("second.h", second);
+      const Ran b = project.generate("second", second);
       CHECK(b.err == "");
       REQUIRE(b.code == 0);
       CHECK(b.out.find(" (from the lock file)\n") != std::string::npos);
       CHECK(b.out.find("not from the lock file") == std::string::npos);
       CHECK(contents(p + "first.h") == contents(p + "second.h"));
+      CHECK(contents(p + "first.impl") == contents(p + "second.impl"));
       // An update with nothing to do changes nothing.
       first.insert(first.end(), {"--max-specs", "1"});
-      CHECK(project.generate("first.h", first).code == 0);
+      CHECK(project.generate("first", first).code == 0);
       CHECK(contents(p + "lock") == lock);
     }
 }
@@ -153,30 +164,20 @@ void edit(const std::string& path, const std::string& from, const std::string& t
   std::ofstream(path) << text.replace(at, from.size(), to);
 }
 
-TEST_CASE("a lock file that somebody edited") {
+struct Edit {
+  const char *from, *to;
+  int code;
+  const char* why;
+};
+
+void check_edits(const char* spec, std::span<const Edit> rows) {
   const TemporaryDirectory d;
   const std::string lock = d.path() + "/lock";
   const auto locked = [&](const char* mode) {
-    return morello({"generate", "--spec", kTiny, "--name", "tiny", "--machine", "zen5", "--isa",
+    return morello({"generate", "--spec", spec, "--name", "tiny", "--machine", "zen5", "--isa",
                     "scalar", "--lock", lock, "--lock-target", "t", mode});
   };
-  const struct {
-    const char *from, *to;
-    int code;
-    const char* why;
-  } rows[] = {
-      {"version = 1", "version = 9", 4, "version 9 of lock files is not known"},
-      {"version = 1", "version = 1 1", 4, "lock:2:13: error: "},
-      {"threads = 1\n", "", 4, ": error: a kernel lacks `threads`"},
-      {"threads = 1\n", "threads = \"1\"\n", 4, "`threads` of a kernel has the wrong type"},
-      {"threads = 1\n", "threads = 0\n", 4, "`threads` of a kernel is 0"},
-      {"threads = 1\n", "thread = 1\nthreads = 1\n", 4, "unknown key `thread` in a kernel"},
-      {"family = \"", "family = \"x", 4, "this generator cannot use its entry: no family `x"},
-      {"nest = \"\"\"\n", "nest = \"\"\"\nloop k by 3\n  ", 4, "cannot use its entry: "},
-      {"nest = \"\"\"\n", "nest = \"\"\"\nturn\n", 4, "cannot use its entry: no node `turn`"},
-      {"output_sha256 = \"", "output_sha256 = \"0", 1, "a bug of Morello, please report it"},
-  };
-  for (const auto& row : rows) {
+  for (const Edit& row : rows) {
     CAPTURE(row.to);
     std::filesystem::remove(lock);
     REQUIRE(locked("--update-lock").code == 0);
@@ -187,6 +188,49 @@ TEST_CASE("a lock file that somebody edited") {
     CAPTURE(ran.err);
     CHECK(ran.out == "");
   }
+}
+
+TEST_CASE("a lock file that somebody edited") {
+  check_edits(
+      kTiny,
+      std::vector<Edit>{
+          {"version = 1", "version = 9", 4, "version 9 of lock files is not known"},
+          {"version = 1", "version = 1 1", 4, "lock:2:13: error: "},
+          {"threads = 1\n", "", 4, ": error: a kernel lacks `threads`"},
+          {"threads = 1\n", "threads = \"1\"\n", 4, "`threads` of a kernel has the wrong type"},
+          {"threads = 1\n", "threads = 0\n", 4, "`threads` of a kernel is 0"},
+          {"threads = 1\n", "thread = 1\nthreads = 1\n", 4, "unknown key `thread` in a kernel"},
+          {"family = \"", "family = \"x", 4, "this generator cannot use its entry: no family `x"},
+          {"nest = \"\"\"\n", "nest = \"\"\"\nloop k by 3\n  ", 4, "cannot use its entry: "},
+          {"nest = \"\"\"\n", "nest = \"\"\"\nturn\n", 4, "cannot use its entry: no node `turn`"},
+          {"  call\n", "  hole m=4 n=2 k=8 a@L1 b@L1 packed out@L1\n", 4,
+           "cannot use its entry: the program has a hole"},
+          {"\n[[kernel.program]]", "nest = \"call\"\n[[kernel.program]]", 4,
+           "cannot use its entry: a kernel of one stage has programs, not one nest"},
+          {"output_sha256 = \"", "output_sha256 = \"0", 1, "a bug of Morello, please report it"},
+      });
+}
+
+TEST_CASE("an entry of several stages that somebody edited") {
+  check_edits(
+      "(x: f32[4,8]): f32 = softmax(x, axis=1)",
+      std::vector<Edit>{
+          {"threads = 1\n", "threads = 2\n", 4, "it may use 1 threads, the lock file says 2"},
+          {"nest = \"\"\"\n", "nest = \"\"\"\nthreads 2\n", 4,
+           "cannot use its entry: a nest for 2 threads"},
+          {"nest = \"\"\"\n", "nest = \"\"\"\nsums together\n", 4, "cannot use its entry: "},
+          {"nest = \"\"\"\n", "nest = \"\"\"\nturn\n", 4,
+           "cannot use its entry: expected `t1`, got `turn`"},
+          {"out: ", "out adding: ", 4, "cannot use its entry: stage 3 adds in another step"},
+          {"@L1", "@L0", 4, "cannot use its entry: no level `L0`; did you mean `L1`?"},
+          {"sum_f32 ", "mus_f32 ", 4, "cannot use its entry: no family `mus_f32 "},
+          {"      call\n", "      hole i=1 k=8 x@L1 out@L1\n", 4,
+           "cannot use its entry: the program has a hole"},
+          {"nest", "program", 4, "error: `program` is an array"},
+          {"cycles = ", "pieces = [{dim = \"k\", sizes = [8]}]\ncycles = ", 4,
+           "cannot use its entry: a kernel of several stages has one nest"},
+          {"output_sha256 = \"", "output_sha256 = \"0", 1, "a bug of Morello, please report it"},
+      });
 }
 
 TEST_CASE("a lock file prints what it reads") {
@@ -202,6 +246,7 @@ TEST_CASE("a lock file prints what it reads") {
                  .pieces = {{"n", {64, 16}}},
                  .divided = 2,
                  .divided_from = 32,
+                 .nest = "t0 in out\nloop m by 2\n",
                  .programs = {{1, 5, "family", "loop n by 4\n  call\n"}, {2, 6, "f", "call\n"}}};
   lock.replace("b", {k}, {{"b", "11", "22"}});
   k.target = "a";

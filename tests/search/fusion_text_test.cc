@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 
 #include "search/fused_specs.h"
 #include "search/toy.h"
@@ -78,10 +79,35 @@ constexpr std::string_view kSumsText =
     "        loop n by 4\n"
     "          call\n";
 
+// Steps of 8 rows would do.
+constexpr std::string_view kBlocks =
+    "(x: f32[16,9] order(0/8, 1, 0%8)): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)";
+
+constexpr std::string_view kBlocksText =
+    "loop i by 4\n"
+    "  with t0 f32[4]\n"
+    "    t0: 1 cycles, x@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"
+    "      copy x to L1\n"
+    "        loop i by 1\n"
+    "          call\n"
+    "    out: 1 cycles, x@L2 out@L1 extras@L1, map_f32 x=load_f32 out=store_f32\n"
+    "      copy x to L1\n"
+    "        loop i1 by 1\n"
+    "          loop i0 by 1\n"
+    "            call\n";
+
 struct Case {
   std::string_view spec, text;
 };
-constexpr Case kCases[] = {{kRows, kText}, {kSums, kSumsText}};
+constexpr Case kCases[] = {{kRows, kText}, {kSums, kSumsText}, {kBlocks, kBlocksText}};
+constexpr int kLegalCases = 2;
+
+// Memory is far away.
+Machine far_machine() {
+  Machine machine = toy_machine(1024, 8192, 0);
+  machine.levels[kMemory] = {0, 64, 1, 200'000, 200'000, 900'000, 0};
+  return machine;
+}
 
 const Isa& scalar() { return *find_isa("scalar"); }
 
@@ -98,7 +124,7 @@ void check_values(const Fusion& f, const Graph& given) {
 
 TEST_CASE("what prints parses, written by hand") {
   const Machine machine = toy_machine();
-  for (const Case& c : kCases) {
+  for (const Case& c : std::span(kCases).first(kLegalCases)) {
     const KernelSpec k = spec(c.spec);
     const Result<Fusion> f = parse_fusion(c.text, k, machine, scalar());
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
@@ -291,6 +317,17 @@ std::string edited(std::string_view text, std::string_view from, std::string_vie
   return out.replace(at, from.size(), to);
 }
 
+// Lines.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
 TEST_CASE("wrong texts") {
   const Machine machine = toy_machine();
   for (const ErrorRow& row : kErrors) {
@@ -305,6 +342,8 @@ TEST_CASE("wrong texts") {
 
 // What parses and is no program.
 constexpr ErrorRow kIllegal[] = {
+    {1, "t0: 1 cycles, a@L1", "t0: 1 cycles, threads=2 a@L1", "stage 0 has other threads"},
+    {2, "", "", "steps of 4 cut blocks of 8"},
     {0, "threads 2\n", "", "there is one thread here"},
     {0, "    out: 332", "    out adding: 332", "stage 1 adds in another step"},
     {0,
@@ -342,6 +381,29 @@ TEST_CASE("illegal texts") {
   }
 }
 
+TEST_CASE("a maximum is kept from step to step") {
+  const Machine machine = far_machine();
+  const KernelSpec k = spec("(x: f32[2,3000]): f32 = softmax(x, axis=1)");
+  const std::optional<Graph> g = online(graph_of(k));
+  REQUIRE(g.has_value());
+  const Optimum o = found(optimize_graph(*g, machine, scalar(), {}));
+  // Its buffer, not around the loop, but in each of its steps.
+  std::string text, inside;
+  for (const std::string& line : split(edited(print(*o.fusion), "with t0 f32[2], ", "with "))) {
+    const size_t indent = line.find_first_not_of(' ');
+    if (indent <= 4) inside.clear();
+    text += inside + line + "\n";
+    if (line == "    first" || line == "    body" || line.starts_with("    rest ")) {
+      text += "      with t0 f32[1]\n";
+      inside = "  ";
+    }
+  }
+  CAPTURE(text);
+  const Result<Fusion> f = parse_fusion(text, k, machine, scalar());
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  CHECK(verify(*f) == "t0 is not kept from step to step");
+}
+
 class Damage {
  public:
   explicit Damage(unsigned seed) : random_(seed) {}
@@ -356,15 +418,6 @@ class Damage {
 
  private:
   int below(size_t n) { return static_cast<int>(random_() % n); }
-  static std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> lines;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = text.find('\n', at);
-      lines.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-    return lines;
-  }
   void edit(std::vector<std::string>& lines) {
     const int i = below(lines.size()), j = below(lines.size());
     std::string& line = lines[i];
@@ -436,8 +489,7 @@ TEST_CASE("damaged texts") {
       "(q: f32[5,4], k: f32[140,4], v: f32[140,3]): f32 = "
       "matmul(softmax(matmul(q, transpose(k)) * 0.5, axis=1), v)",
   };
-  Machine machine = toy_machine(1024, 8192, 0);
-  machine.levels[kMemory] = {0, 64, 1, 200'000, 200'000, 900'000, 0};  // far away
+  const Machine machine = far_machine();
   int legal = 0;
   for (std::string_view text : kSpecs)
     for (int threads : {1, 2}) {

@@ -33,7 +33,7 @@ std::string glue(const KernelSpec& spec, size_t i, int threads) {
                     p, i, param.name, c_type(param.dtype));
     sizes += fmt::format("  if (param == {}) return Info{}::packed_{}_bytes;\n", p, i, param.name);
   }
-  args += fmt::format("static_cast<{}*>(arg[{}])", c_type(spec.result.dtype), spec.params.size());
+  args += fmt::format("static_cast<{}*>(arg[{}])", c_type(spec.result().dtype), spec.params.size());
   const std::string pool = threads > 1 ? ", pool" : "";
   return fmt::format(
       "using Info{0} = p{0}::kernel_info;\n"

@@ -101,7 +101,7 @@ class Operands {
       const size_t t = tensor_of(static_cast<int>(p));
       plain_.push_back(random_values(spec.params[p].dtype, maps_[t].elements, p + 1));
     }
-    plain_.push_back(Bytes(static_cast<size_t>(out_map().elements * bytes(spec.result.dtype))));
+    plain_.push_back(Bytes(static_cast<size_t>(out_map().elements * bytes(spec.result().dtype))));
     sample_outputs();
   }
   std::vector<Bytes>& plain() { return plain_; }

@@ -1,4 +1,4 @@
-// Whether the long suites run (./check --all): tests that draw draw more.
+// Whether the exhaustive suites run (./check --exhaustive): tests that draw draw more.
 #pragma once
 
 namespace morello {

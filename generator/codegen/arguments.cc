@@ -11,7 +11,7 @@ std::vector<std::string> run_time_arguments(const KernelSpec& spec) {
     for (const StrideArgument& stride : stride_arguments(p)) out.push_back(stride.name);
   };
   for (const Param& p : spec.params) add(p);
-  add(spec.result);
+  for (size_t i = 0; i < spec.results.size(); ++i) add(spec.result(i));
   return out;
 }
 
@@ -46,7 +46,7 @@ std::string stride_value(const KernelSpec& spec, int symbol) {
   if (!o.strided) return product(c, o, static_cast<size_t>(digit));
   const int out = c.inputs();
   const int argument = operand < out ? operand : operand - 1;
-  const Param& p = operand == out ? spec.result : spec.params[spec.arguments()[argument]];
+  const Param& p = operand == out ? spec.result() : spec.params[spec.arguments()[argument]];
   for (const StrideArgument& stride : stride_arguments(p))
     if (stride.axis == o.layout.digits[digit].axis) return stride.name;
   MORELLO_CHECK(false, "stride {} of {} has no argument", digit, o.name);

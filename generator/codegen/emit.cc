@@ -57,8 +57,10 @@ class KernelWriter {
 // A name of ours that no parameter of the user has; `pool` and `workspace` the language reserves.
 std::string KernelWriter::local(const std::string& wanted) const {
   const std::vector<std::string> more = run_time_arguments(*k_.spec);
-  const bool taken = std::any_of(k_.spec->params.begin(), k_.spec->params.end(),
-                                 [&](const Param& p) { return p.name == wanted; }) ||
+  const auto is_wanted = [&](const Param& p) { return p.name == wanted; };
+  const bool taken = std::any_of(k_.spec->params.begin(), k_.spec->params.end(), is_wanted) ||
+                     std::any_of(k_.spec->results.begin(), k_.spec->results.end(),
+                                 [&](int stage) { return is_wanted(k_.spec->made[stage]); }) ||
                      std::find(more.begin(), more.end(), wanted) != more.end();
   return taken ? wanted + "_of_kernel" : wanted;
 }
@@ -68,7 +70,9 @@ std::string KernelWriter::params(bool defaults) const {
   for (const Param& p : k_.spec->params)
     out += p.packed ? fmt::format("const void* {}, ", p.name)
                     : fmt::format("const {}* {}, ", c_type(p.dtype), p.name);
-  out += fmt::format("{}* {}", c_type(k_.spec->result.dtype), k_.spec->result.name);
+  for (size_t i = 0; i < k_.spec->results.size(); ++i)
+    out += fmt::format("{}{}* {}", i == 0 ? "" : ", ", c_type(k_.spec->result(i).dtype),
+                       k_.spec->result(i).name);
   for (const std::string& name : run_time_arguments(*k_.spec)) out += ", std::ptrdiff_t " + name;
   if (b_.workspace_bytes() > 0) out += ", void* workspace";
   if (b_.threaded())
@@ -79,7 +83,8 @@ std::string KernelWriter::params(bool defaults) const {
 std::string KernelWriter::args() const {
   std::string out;
   for (const Param& p : k_.spec->params) out += p.name + ", ";
-  out += k_.spec->result.name;
+  for (size_t i = 0; i < k_.spec->results.size(); ++i)
+    out += (i == 0 ? "" : ", ") + k_.spec->result(i).name;
   for (const std::string& name : run_time_arguments(*k_.spec)) out += ", " + name;
   if (b_.workspace_bytes() > 0) out += ", workspace";
   if (b_.threaded()) out += ", pool";
@@ -144,11 +149,11 @@ std::vector<std::string> KernelWriter::tensors(const Variant& v) const {
   std::vector<std::string> out;
   if (v.fusion) {
     for (const Param& p : k_.spec->params) out.push_back(argument(p));
-    out.push_back(k_.spec->result.name);
+    for (size_t i = 0; i < k_.spec->results.size(); ++i) out.push_back(k_.spec->result(i).name);
     return out;
   }
   for (const int p : k_.spec->arguments()) out.push_back(argument(k_.spec->params[p]));
-  out.insert(out.begin() + k_.spec->computation().inputs(), k_.spec->result.name);
+  out.insert(out.begin() + k_.spec->computation().inputs(), k_.spec->result().name);
   return out;
 }
 

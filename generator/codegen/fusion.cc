@@ -290,7 +290,8 @@ NestCode FusionWriter::code() {
       here.at[operand] = names[t];
   for (int t = 0; t < g_.params; ++t)
     params.push_back(fmt::format("{} {}", const_pointer(g_.tensors[t].dtype), names[t]));
-  params.push_back(fmt::format("{} {}", mutable_pointer(g_.tensors.back().dtype), names.back()));
+  for (const int t : g_.results)
+    params.push_back(fmt::format("{} {}", mutable_pointer(g_.tensors[t].dtype), names[t]));
   const i64 arena = arena_bytes(f_.root, here.extents);
   if (arena > kLocalBytes) {
     out_.workspace_bytes = arena;

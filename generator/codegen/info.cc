@@ -89,7 +89,9 @@ static void work_lines(Writer& w, const KernelSpec& spec) {
     flops += operations(c);
     for (int t = 0, input = 0; t < c.tensors(); ++t) {
       const int tensor = t == c.inputs() ? -1 : s.arguments[input++];
-      const bool result = tensor < 0 && &s == &spec.stages.back();
+      const auto stage = static_cast<int>(&s - spec.stages.data());
+      const bool result = tensor < 0 && std::find(spec.results.begin(), spec.results.end(),
+                                                  stage) != spec.results.end();
       if (result || (tensor >= 0 && tensor < static_cast<int>(spec.params.size())))
         moved += elements(c.tensor(t).shape) * static_cast<std::uint64_t>(bytes(c.tensor(t).dtype));
     }
@@ -152,7 +154,7 @@ std::string info_struct(const Built& b, const std::string& machine) {
       w.line("static constexpr std::size_t packed_{}_bytes = {};", p.name,
              packed_parameter_bytes(k, static_cast<int>(i)));
   }
-  shape_line(w, k.spec->result);
+  for (size_t i = 0; i < k.spec->results.size(); ++i) shape_line(w, k.spec->result(i));
   for (const RunTimeSize& s : k.spec->sizes()) {
     w.line("static constexpr std::int64_t {}_granule = {};", s.name, s.granule);
     if (s.bound > 0) w.line("static constexpr std::int64_t {}_bound = {};", s.name, s.bound);

@@ -259,7 +259,9 @@ class Interpreter {
 
   std::vector<double> run() {
     node(f_.root, whole(g_), std::vector<i64>(g_.dims.size(), 0));
-    return values_.back();
+    std::vector<double> out;
+    for (const int t : g_.results) out.insert(out.end(), values_[t].begin(), values_[t].end());
+    return out;
   }
 
  private:

@@ -131,7 +131,8 @@ std::string print(const Fusion& f);
 Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
                             const Isa& isa);
 
-// Runs it as interpret() runs a program: on dense row-major parameters. What is not made before it
+// Runs it as interpret() runs a program: on dense row-major parameters, and returns the results one
+// behind the other. What is not made before it
 // is read, in a buffer that is used again, is NaN.
 std::vector<double> interpret(const Fusion& f, const std::vector<std::vector<double>>& params);
 

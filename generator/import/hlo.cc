@@ -109,8 +109,8 @@ bool HloParser::instruction(const Module& m, Function& f) {
   if (custom && !find_row(in_.source(), op, custom_target(made), made, error))
     return in_.fail(error);
   if (tuple && made.op->kind != Kind::kTuple)
-    return in_.fail(type,
-                    fmt::format("{} has several results, which a kernel cannot have", op.text));
+    return in_.fail(
+        type, fmt::format("{} has several results, which only a whole function can have", op.text));
   const int number = static_cast<int>(f.instructions.size());
   if (!values_.try_emplace(made.name.text, number).second)
     return in_.fail(made.name, fmt::format("`{}` exists already", made.name.text));

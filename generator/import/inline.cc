@@ -60,11 +60,7 @@ bool Inliner::run(const Function& f) {
   std::vector<int> args;
   if (!parameters(f)) return false;
   for (size_t i = 0; i < out_.instructions.size(); ++i) args.push_back(static_cast<int>(i));
-  if (!expand(f, args, out_.results)) return false;
-  if (out_.results.size() == 1) return true;
-  return fail(f.instructions[f.results[0]].at,
-              fmt::format("`{}` has {} results, and a kernel has one: write a function for each",
-                          f.name.text, out_.results.size()));
+  return expand(f, args, out_.results);
 }
 
 bool Inliner::expand(const Function& f, const std::vector<int>& args, std::vector<int>& results) {

@@ -93,20 +93,27 @@ Result<KernelSpec> Lowering::run(const Token& name) {
       nodes_[made.node].name = in.name;
     values_.push_back(std::move(made));
   }
-  const TensorType& made = type(result_);
-  if (made.pred) return source_.error(made.at, "the result cannot be pred: convert it to a number");
-  nodes_.decide(values_[result_].node);
+  std::vector<Root> roots;
+  for (const int r : results_)
+    if (!root(r, roots.emplace_back())) return error_;
+  return write(nodes_, in_, roots, name, source_);
+}
+
+bool Lowering::root(int instruction, Root& out) {
+  const TensorType& made = type(instruction);
+  if (made.pred) return fail(made.at, "the result cannot be pred: convert it to a number");
+  nodes_.decide(values_[instruction].node);
   std::vector<int> ids(made.shape.size());
   std::iota(ids.begin(), ids.end(), 0);
-  const Placed placed = nodes_.place(values_[result_], ids);
-  std::vector<int> order = placed.ids;
+  const Placed placed = nodes_.place(values_[instruction], ids);
+  out.made = &in_[instruction];
+  out.order = placed.ids;
   for (const int id : ids)  // those along which it is the same
     if (!placed.has(id) && made.shape[id] > 1)
-      order.insert(std::find_if(order.begin(), order.end(), [&](int other) { return other > id; }),
-                   id);
-  int root = -1;
-  if (!nodes_.fit(made.at, placed, order, true, root)) return nodes_.take_error();
-  return write(nodes_, in_, root, order, made, name, source_);
+      out.order.insert(
+          std::find_if(out.order.begin(), out.order.end(), [&](int other) { return other > id; }),
+          id);
+  return nodes_.fit(made.at, placed, out.order, true, out.node) || fail_in_nodes();
 }
 
 }  // namespace morello::hlo

@@ -8,15 +8,24 @@
 
 namespace morello::hlo {
 
+// A result: which HLO axis each axis of the node is; negative: it has one element, and HLO lacks
+// it.
+struct Root {
+  int node = -1;
+  std::vector<int> order = {};
+  const Instruction* made = nullptr;
+};
+
 class Lowering {
  public:
   Lowering(const Function& f, const Source& source)
-      : in_(f.instructions), result_(f.results[0]), source_(source), nodes_(source) {}
+      : in_(f.instructions), results_(f.results), source_(source), nodes_(source) {}
   // `name` of the kernel stands where the function's name does.
   Result<KernelSpec> run(const Token& name);
 
  private:
   bool instruction(const Instruction& in, Value& out);
+  bool root(int instruction, Root& out);
   // elements.cc
   bool elements(const Instruction& in, std::string_view definition, Value& out);
   bool comparison(const Instruction& in, Value& out);
@@ -73,7 +82,7 @@ class Lowering {
   bool fail_in_nodes() { return error_ = nodes_.take_error(), false; }
 
   const std::vector<Instruction>& in_;
-  const int result_;
+  const std::vector<int>& results_;
   const Source& source_;
   Nodes nodes_;
   std::vector<Value> values_;             // by instruction
@@ -81,10 +90,8 @@ class Lowering {
   Diagnostic error_;
 };
 
-// The graph as syntax, and that checked (write.cc). `order`: which HLO axis of the result each axis
-// of `root` is; negative: it has one element, and HLO lacks it.
-Result<KernelSpec> write(const Nodes& nodes, const std::vector<Instruction>& in, int root,
-                         const std::vector<int>& order, const TensorType& type, const Token& name,
-                         const Source& source);
+// The graph as syntax, and that checked (write.cc).
+Result<KernelSpec> write(const Nodes& nodes, const std::vector<Instruction>& in,
+                         const std::vector<Root>& roots, const Token& name, const Source& source);
 
 }  // namespace morello::hlo

@@ -49,7 +49,7 @@ Result<std::vector<Module>> parse_hlo(const Source& source);
 Result<std::vector<Module>> parse_stablehlo(const Source& source);
 
 // Without calls, tuples and functions of reductions (Instruction::words has "reducer"), and with
-// parameters in front, by their numbers; the last instruction is the result.
+// parameters in front, by their numbers.
 Result<Function> inlined(const Module& m, const Function& f, const Source& source);
 
 // What is common to both: elements of a constant that are all the same, and an operator's row.

@@ -54,7 +54,9 @@ class StablehloParser {
   bool generic_function(Module& m);
   bool arguments(Function& f, std::string_view close);
   bool argument(Function& f);
-  bool function_results(std::vector<int>& layout, Function& f);
+  bool function_results(std::vector<TensorType>& types, Function& f);
+  bool function_result(TensorType& type, bool list);
+  bool put_in_layout(const TensorType& as, Function& f, int& result);
   bool layout_mode(const std::vector<Given>& attributes, TensorType& type);
   bool block(Module& m, Function& f);
   bool operation(Module& m, Function& f, bool& returns);
@@ -138,26 +140,34 @@ bool StablehloParser::function(Module& m) {
   f.name = in_.name("@");
   if (f.name.text.empty()) return in_.expected("a function's name, such as @main");
   values_.clear();
-  std::vector<int> layout;
+  std::vector<TensorType> results;
   std::vector<Given> ignored;
   if (!in_.expect("(", "`(` and arguments") || !arguments(f, ")")) return false;
-  if (!function_results(layout, f)) return false;
+  if (!function_results(results, f)) return false;
   if (in_.take_word("attributes") && !dictionary(ignored)) return false;
   if (!in_.expect("{", "`{` and operators") || !block(m, f) || !in_.expect("}", "`}`"))
     return false;
-  if (!layout.empty()) {  // a copy: what is returned may be an argument, which has its own layout
-    Instruction copy = f.instructions[f.results[0]];
-    if (copy.type.shape.size() != layout.size())
-      return in_.fail(f.name,
-                      "the layout of the result has another number of axes than the result");
-    copy.op = find_operator("copy");
-    copy.args = {f.results[0]};
-    copy.type.minor_to_major = layout;
-    f.results[0] = static_cast<int>(f.instructions.size());
-    f.instructions.push_back(std::move(copy));
-  }
+  if (results.size() != f.results.size())
+    return in_.fail(f.name, fmt::format("`{}` has {} results and returns {}", f.name.text,
+                                        results.size(), f.results.size()));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!put_in_layout(results[i], f, f.results[i])) return false;
   m.functions.push_back(std::move(f));
   return location();
+}
+
+// A copy: what is returned may be an argument, which has its own layout.
+bool StablehloParser::put_in_layout(const TensorType& as, Function& f, int& result) {
+  if (as.minor_to_major.empty()) return true;
+  Instruction copy = f.instructions[result];
+  if (copy.type.shape.size() != as.minor_to_major.size())
+    return in_.fail(f.name, "the layout of the result has another number of axes than the result");
+  copy.op = find_operator("copy");
+  copy.args = {result};
+  copy.type.minor_to_major = as.minor_to_major;
+  result = static_cast<int>(f.instructions.size());
+  f.instructions.push_back(std::move(copy));
+  return true;
 }
 
 // "func.func"() <{function_type = .., sym_name = "main", ..}> ({ ^bb0(%arg0: ..): .. }) : () -> ()
@@ -209,21 +219,20 @@ bool StablehloParser::argument(Function& f) {
 }
 
 // -> tensor<8xf32>     -> (tensor<8xf32> {jax.result_info = ""})
-bool StablehloParser::function_results(std::vector<int>& layout, Function& f) {
+bool StablehloParser::function_results(std::vector<TensorType>& types, Function& f) {
   if (!in_.take("->")) return in_.fail(f.name, "this function has no result");
   const bool list = in_.take("(");
-  TensorType type;
+  do {
+    if (!function_result(types.emplace_back(), list)) return false;
+  } while (list && in_.take(","));
+  return !list || in_.expect(")", "`,` or `)` after a result");
+}
+
+bool StablehloParser::function_result(TensorType& type, bool list) {
   std::vector<Given> attributes;
   if (!read_stablehlo_type(in_, type)) return false;
   if (list && in_.is("{") && !dictionary(attributes)) return false;
-  if (list && in_.is(","))
-    return in_.fail(f.name, fmt::format("`{}` has several results, which a kernel cannot have: "
-                                        "write a function for each",
-                                        f.name.text));
-  if (list && !in_.expect(")", "`)` after the result")) return false;
-  if (!layout_mode(attributes, type)) return false;
-  layout = std::move(type.minor_to_major);
-  return true;
+  return layout_mode(attributes, type);
 }
 
 // What jax says of layouts that are not the usual one: mhlo.layout_mode = "{0,1}".
@@ -251,7 +260,7 @@ bool StablehloParser::operation(Module& m, Function& f, bool& returns) {
   if (in_.is("%")) {
     result = in_.name("%");
     if (in_.take(":"))
-      return in_.fail(result, "this makes several results, which the spec language does not have");
+      return in_.fail(result, "this makes several results, which only a whole function can have");
     if (!in_.expect("=", "`=` and an operator")) return false;
   }
   Written w;
@@ -260,9 +269,9 @@ bool StablehloParser::operation(Module& m, Function& f, bool& returns) {
   returns = w.name == "return";
   if (!items(m, w)) return false;
   if (!returns) return instruction(f, result, w);
-  if (w.operands.size() != 1)
-    return in_.fail(w.at, fmt::format("a kernel has one result; got {}", w.operands.size()));
-  return value_of(w.operands[0], f.results.emplace_back());
+  for (const Token& operand : w.operands)
+    if (!value_of(operand, f.results.emplace_back())) return false;
+  return !w.operands.empty() || in_.fail(w.at, "this returns nothing");
 }
 
 bool StablehloParser::operator_name(Written& out, bool& generic) {

@@ -33,12 +33,11 @@ class Writer {
  public:
   Writer(const Nodes& nodes, const std::vector<Instruction>& in, const Source& source)
       : nodes_(nodes), in_(in), source_(source) {}
-  Result<KernelSpec> run(int root, const std::vector<int>& order, const TensorType& type,
-                         const Token& name);
+  Result<KernelSpec> run(const std::vector<Root>& roots, const Token& name);
 
  private:
   int meaning(int n) const;
-  void find_uses(int root);
+  void find_uses(const std::vector<Root>& roots);
   bool has_name(int n) const;
   void parameter(const Instruction& in, int n);
   void binding(int n);
@@ -47,6 +46,10 @@ class Writer {
   void layout(const TensorType& type, const std::vector<int>& order, LayoutSyntax& out) const;
   static std::vector<DimSyntax> shape(const TensorType& type, const std::vector<int>& order);
   ExprSyntax copy_of(int n);
+  void only_result(const Root& r);
+  void named_results(const std::vector<Root>& roots);
+  void bindings(int end);
+  TensorSyntax result(const Root& r) const;
   Token unique(const Token& at, std::string_view text, std::string_view otherwise);
 
   const Nodes& nodes_;
@@ -73,14 +76,14 @@ int Writer::meaning(int n) const {
   return n;
 }
 
-void Writer::find_uses(int root) {
+void Writer::find_uses(const std::vector<Root>& roots) {
   uses_.assign(static_cast<size_t>(nodes_.size()), 0);
   height_.assign(static_cast<size_t>(nodes_.size()), 0);
-  uses_[root] = 1;
-  for (int n = root; n >= 0; --n)
+  for (const Root& r : roots) ++uses_[meaning(r.node)];
+  for (int n = nodes_.size() - 1; n >= 0; --n)
     if (uses_[n] > 0)
       for (const int arg : nodes_[n].args) ++uses_[meaning(arg)];
-  for (int n = 0; n <= root; ++n)
+  for (int n = 0; n < nodes_.size(); ++n)
     for (const int arg : nodes_[n].args)
       height_[n] = std::max(height_[n], has_name(meaning(arg)) ? 1 : height_[meaning(arg)] + 1);
 }
@@ -159,23 +162,60 @@ ExprSyntax Writer::copy_of(int n) {
   return {.kind = Expr::Kind::kCall, .at = nodes_[n].at, .op = "convert", .args = {expr(n)}};
 }
 
-Result<KernelSpec> Writer::run(int root, const std::vector<int>& order, const TensorType& type,
-                               const Token& name) {
-  root = meaning(root);
+TensorSyntax Writer::result(const Root& r) const {
+  const TensorType& type = r.made->type;
+  TensorSyntax out{.name = {}, .dtype_at = type.at, .dtype = type.dtype, .shape = {}, .layout = {}};
+  out.shape = shape(type, r.order);
+  layout(type, r.order, out.layout);
+  return out;
+}
+
+void Writer::bindings(int end) {
+  for (int n = 0; n < end; ++n)
+    if (uses_[n] > 0 && has_name(n) && names_[n].text.empty()) binding(n);
+}
+
+void Writer::only_result(const Root& r) {
+  const int root = meaning(r.node);
+  const bool copies = nodes_[root].kind == Expr::Kind::kParam || nodes_[root].stored;
+  bindings(root + (copies ? 1 : 0));
+  out_.results.push_back(result(r));
+  out_.expr = copies ? copy_of(root) : call(root);
+}
+
+// Each behind what it is made of. One that something else reads as well has been rounded by then to
+// the result's type, as HLO would have it, unless it is a conversion of what that reads.
+void Writer::named_results(const std::vector<Root>& roots) {
+  for (const Root& r : roots) {
+    out_.results.push_back(result(r));
+    out_.results.back().name = unique(r.made->name, r.made->name.text, "y");
+  }
+  std::vector<size_t> order(roots.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return meaning(roots[a].node) < meaning(roots[b].node);
+  });
+  for (const size_t i : order) {
+    const int root = meaning(roots[i].node);
+    const bool alone = root == roots[i].node || uses_[root] == 1;
+    const bool is_it = alone && nodes_[root].kind == Expr::Kind::kCall && !nodes_[root].stored &&
+                       names_[root].text.empty();
+    bindings(root + (is_it ? 0 : 1));
+    BindingSyntax b{.name = out_.results[i].name, .dtype_at = {}, .expr = {}};
+    b.expr = is_it ? call(root) : copy_of(root);
+    if (is_it) names_[root] = b.name;
+    out_.where.push_back(std::move(b));
+  }
+}
+
+Result<KernelSpec> Writer::run(const std::vector<Root>& roots, const Token& name) {
   names_.assign(static_cast<size_t>(nodes_.size()), {});
-  find_uses(root);
+  find_uses(roots);
   out_.name = {name.kind, texts_.emplace_back(identifier(name.text, "kernel")), name.offset};
   // Parameters are the first instructions, and their nodes the first ones.
   for (size_t i = 0; i < in_.size() && in_[i].op->kind == Kind::kParameter; ++i)
     parameter(in_[i], static_cast<int>(i));
-  const bool copies = nodes_[root].kind == Expr::Kind::kParam || nodes_[root].stored;
-  for (int n = 0; n < root + (copies ? 1 : 0); ++n)
-    if (uses_[n] > 0 && has_name(n)) binding(n);
-  out_.result.dtype = type.dtype;
-  out_.result.dtype_at = type.at;
-  out_.result.shape = shape(type, order);
-  layout(type, order, out_.result.layout);
-  out_.expr = copies ? copy_of(root) : call(root);
+  roots.size() == 1 ? only_result(roots[0]) : named_results(roots);
   if (operators_ > kMaxOperators)
     return source_.error(name,
                          fmt::format("this takes {} operators of the spec language; at most {} "
@@ -186,10 +226,9 @@ Result<KernelSpec> Writer::run(int root, const std::vector<int>& order, const Te
 
 }  // namespace
 
-Result<KernelSpec> write(const Nodes& nodes, const std::vector<Instruction>& in, int root,
-                         const std::vector<int>& order, const TensorType& type, const Token& name,
-                         const Source& source) {
-  return Writer(nodes, in, source).run(root, order, type, name);
+Result<KernelSpec> write(const Nodes& nodes, const std::vector<Instruction>& in,
+                         const std::vector<Root>& roots, const Token& name, const Source& source) {
+  return Writer(nodes, in, source).run(roots, name);
 }
 
 }  // namespace morello::hlo

@@ -41,6 +41,9 @@ struct StageProblem {
   int threads = 1;
 };
 
+// Sizes of steps in which sums over a dim are divided.
+std::vector<i64> steps_of_sum(i64 extent);
+
 struct Solved {
   Cost cost = Cost::infinite();
   Option choice;
@@ -89,6 +92,10 @@ class FusionSearch {
   void add_tiles(const Group& g, int dim, std::vector<Option>& out);
   bool keeps_panels(int stage, int dim, i64 tile) const;
   Cost tiled(const Group& g, const Option& o, auto cost);
+  bool may_tile(int dim, int begin, int end);
+  Level nearest_in_steps(const Group& g, int tensor, int begin, int end);
+  Level first_level(const Group& g, int tensor, int stage);
+  Level least_level(const Group& g, int stage, int operand);
   Cost bound(const Group& g);
   Cost stage_bound(const Group& g, int stage);
   Solved solve(const Group& g);
@@ -111,6 +118,7 @@ class FusionSearch {
   std::map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
   std::map<std::string, Cost> bounds_;
+  std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;
   bool budget_ = false;

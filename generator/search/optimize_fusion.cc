@@ -250,6 +250,19 @@ bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
   });
 }
 
+static std::vector<i64> steps_of(i64 extent) {
+  std::vector<i64> out;
+  for (i64 size = 1; size < extent; size *= 2) out.push_back(size);
+  for (i64 size = 3; size < extent && size < kCoarse; size *= 2) out.push_back(size);
+  return out;
+}
+
+std::vector<i64> steps_of_sum(i64 extent) {
+  std::vector<i64> out;
+  for (i64 size = least_part_of_sum(extent); size < extent; size *= kSumRatio) out.push_back(size);
+  return out;
+}
+
 void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) {
   if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
   const i64 extent = g.extents[dim];
@@ -257,10 +270,8 @@ void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) 
   std::set<std::pair<i64, bool>> sizes;  // tile, parallel
   const bool sums = sums_over(g_, dim, g.begin, g.end);
   if (!g.tiled.contains(dim) && (g.threads == 1 || !(sums || g_.apart)))
-    for (const i64 least : sums ? std::set{least_part_of_sum(extent)} : std::set<i64>{1, 3})
-      for (i64 size = least; size < extent; size *= sums ? kSumRatio : 2)
-        if (ceil_div(extent, size) <= kMostSteps && (least != 3 || size < kCoarse))
-          sizes.emplace(size, false);
+    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent))
+      if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
   if (!sums && g.threads > 1 && g.tiled.empty())
     for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
       if (const i64 size = ceil_div(ceil_div(extent, shares), blocks) * blocks; size < extent)
@@ -329,48 +340,6 @@ std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) c
   std::erase_if(out, [&](const Family& f) { return !packs_alike(f, *like_[stage], c); });
   if (std::find(out.begin(), out.end(), *like_[stage]) == out.end()) out.push_back(*like_[stage]);
   return out;
-}
-
-// What a stage costs at least, whatever is tiled.
-Cost FusionSearch::stage_bound(const Group& g, int stage) {
-  Group near = g;
-  near.begin = stage;
-  near.end = stage + 1;
-  near.buffers.clear();
-  for (const int t : tensors(near))
-    if (t >= g_.params && !g_.is_result(t)) {
-      near.level[t] = kL1;
-      if (t != g_.in_result) near.buffers[t] = stored_shape(g_, t, g.extents);
-    }
-  near.tiled.clear();
-  const auto [at, is_new] = bounds_.try_emplace(key(near), Cost::infinite());
-  if (!is_new) return at->second;
-  const auto c = computation(near, stage);
-  if (c->dims.size() > kMaxDims) return at->second;
-  // Other buffers may keep the dims.
-  const std::vector<Family> families =
-      keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
-  const std::vector<Bounded> all =
-      by_bound(*c, machine_, families, options_.threads, part(near, stage));
-  Cost least = Cost::infinite();
-  for (const Bounded& b : all)
-    if (g.threads > 1 || b.problem.threads == 1 || g.beside) least = std::min(least, b.bound);
-  return at->second = least;
-}
-
-Cost FusionSearch::bound(const Group& g) {
-  Cost sum;
-  Group rest = g;
-  for (int s = g.begin; s < g.end; ++s) {
-    if (idle(g, s)) continue;
-    sum = sum + stage_bound(rest, s) + Cost::milli(kCallMilli);
-    Group done = rest;
-    done.begin = s;
-    done.end = s + 1;
-    touch(done, kL1);
-    rest.level = done.level;
-  }
-  return sum;
 }
 
 StageProblem FusionSearch::problem(const Group& g) const {

@@ -26,7 +26,9 @@ class Checker {
   bool params();
   bool all_used();
   bool build();
-  bool result();
+  bool results();
+  bool result(size_t i);
+  const TensorSyntax* given(int tensor) const;
   bool one_stage_strides();
   bool sums(const TensorSyntax& given);
   bool packing();
@@ -53,7 +55,7 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && build() && all_used() && result() && one_stage_strides() && names() &&
+  if (sizes() && params() && build() && all_used() && results() && one_stage_strides() && names() &&
       packing() &&
       std::all_of(spec_.stages.begin(), spec_.stages.end(), [&](Stage& s) { return finish(s); }))
     return std::move(spec_);
@@ -66,7 +68,8 @@ bool Checker::sizes() {
     return std::all_of(t.shape.begin(), t.shape.end(),
                        [&](const DimSyntax& d) { return d.number > 0 || size(d); });
   };
-  return std::all_of(k_.params.begin(), k_.params.end(), all) && all(k_.result);
+  return std::all_of(k_.params.begin(), k_.params.end(), all) &&
+         std::all_of(k_.results.begin(), k_.results.end(), all);
 }
 
 bool Checker::size(const DimSyntax& dim) {
@@ -98,6 +101,11 @@ bool Checker::names() {
   const auto free = [&](const std::string& name) {
     return std::find(taken.begin(), taken.end(), name) == taken.end();
   };
+  for (size_t i = 0; i < k_.results.size(); ++i) {
+    const std::string& name = spec_.result(i).name;
+    if (!free(name)) return fail(k_.results[i].name, fmt::format("`{}` exists already", name));
+    taken.push_back(name);
+  }
   for (const TensorSyntax& p : k_.params)
     for (const DimSyntax& d : p.shape)
       if (d.number == 0 && !free(d.size.name))
@@ -115,7 +123,9 @@ bool Checker::names() {
   };
   for (size_t i = 0; i < spec_.params.size(); ++i)
     if (!strides(spec_.params[i], k_.params[i].name)) return false;
-  return strides(spec_.result, k_.result.dtype_at);
+  for (size_t i = 0; i < k_.results.size(); ++i)
+    if (!strides(spec_.result(i), k_.results[i].dtype_at)) return false;
+  return true;
 }
 
 std::vector<Size> Checker::shape(const TensorSyntax& tensor) const {
@@ -220,8 +230,14 @@ bool Checker::all_used() {
 }
 
 bool Checker::build() {
-  const std::vector<Size> given = k_.result.shape.empty() ? std::vector<Size>() : shape(k_.result);
-  Result<Staged> built = divide_into_stages(k_, spec_.params, given, source_);
+  for (const TensorSyntax& r : k_.results)
+    if (is_float(r.dtype) != is_float(k_.results[0].dtype))
+      return fail(r.dtype_at,
+                  "results are all floats or all integers, because they decide in what "
+                  "is computed: write a kernel for each kind");
+  std::vector<std::vector<Size>> shapes;
+  for (const TensorSyntax& r : k_.results) shapes.push_back(shape(r));
+  Result<Staged> built = divide_into_stages(k_, spec_.params, shapes, source_);
   if (!built) {
     error_ = built.error();
     return false;
@@ -229,32 +245,54 @@ bool Checker::build() {
   spec_.expr = std::move(built->expr);
   spec_.where = std::move(built->where);
   spec_.stages = std::move(built->stages);
-  spec_.between = std::move(built->between);
+  spec_.made = std::move(built->made);
+  spec_.results = std::move(built->results);
   for (Stage& s : spec_.stages) s.computation.sizes = sizes_;
-  spec_.result.shape = std::move(built->shape);
-  for (const Param& t : spec_.between)
-    if (!fits(t, k_.expr.at)) return false;
+  for (int s = 0; s < static_cast<int>(spec_.stages.size()); ++s)
+    if (const int t = spec_.made_by(s); !given(t) && !fits(spec_.tensor(t), k_.at())) return false;
   if (spec_.stages.size() == 1 || sizes_.empty()) return true;
-  return fail(k_.expr.at,
+  return fail(k_.at(),
               fmt::format("this takes {} steps, one after the other, and `{}` is known at run time "
                           "only: write numbers, or a kernel for each step",
                           spec_.stages.size(), sizes_[0].name));
 }
 
-bool Checker::result() {
-  Operand& out = spec_.stages.back().computation.operands.back();
-  const TensorSyntax& given = k_.result;
+bool Checker::results() {
+  for (size_t i = 0; i < k_.results.size(); ++i)
+    if (!result(i)) return false;
+  return true;
+}
+
+// Stages write and read it in the order that was given.
+bool Checker::result(size_t i) {
+  const TensorSyntax& given = k_.results[i];
   if (given.layout.kind == LayoutSyntax::Kind::kPacked)
     return fail(given.layout.at, "the result cannot be packed; allowed: row, col, order(...)");
-  spec_.result = {.name = "out",
-                  .dtype = given.dtype,
-                  .shape = std::move(spec_.result.shape),
-                  .layout = {},
-                  .packed = false};
-  if (!layout(given.layout, given.dtype_at, spec_.result)) return false;
-  out.layout = spec_.result.layout;
-  out.strided = spec_.result.strided;
+  Param& made = spec_.made[spec_.results[i]];
+  if (!layout(given.layout, given.dtype_at, made)) return false;
+  const int tensor = spec_.made_by(spec_.results[i]);
+  for (size_t s = 0; s < spec_.stages.size(); ++s) {
+    Computation& c = spec_.stages[s].computation;
+    for (int t = 0, input = 0; t < c.tensors(); ++t) {
+      const int is =
+          t == c.inputs() ? spec_.made_by(static_cast<int>(s)) : spec_.stages[s].arguments[input++];
+      if (is != tensor) continue;
+      const size_t operands = c.operands.size();
+      Operand& o = static_cast<size_t>(t) < operands ? c.operands[t] : c.extras[t - operands];
+      o.layout = made.layout;
+      o.strided = made.strided;
+    }
+  }
   return sums(given);
+}
+
+// What the user said of a parameter or a result; null: of what lies between stages, nothing.
+const TensorSyntax* Checker::given(int tensor) const {
+  const int params = static_cast<int>(k_.params.size());
+  if (tensor < params) return &k_.params[tensor];
+  for (size_t i = 0; i < k_.results.size(); ++i)
+    if (spec_.results[i] == tensor - params) return &k_.results[i];
+  return nullptr;
 }
 
 // Parts of several stages lie at distances that are numbers (impl/fusion.h).
@@ -269,7 +307,9 @@ bool Checker::one_stage_strides() {
   };
   for (size_t i = 0; i < spec_.params.size(); ++i)
     if (!fits(spec_.params[i], k_.params[i])) return false;
-  return fits(spec_.result, k_.result);
+  for (size_t i = 0; i < k_.results.size(); ++i)
+    if (!fits(spec_.result(i), k_.results[i])) return false;
+  return true;
 }
 
 // Sums over a size that is known at run time only are gathered in the result, part by part.
@@ -285,17 +325,16 @@ bool Checker::sums(const TensorSyntax& given) {
                               "write {}, not {}",
                               s->name, name(c.compute), name(given.dtype)));
     if (s && c.dims[d].reduction && !c.finish.empty())
-      return fail(k_.expr.at,
+      return fail(k_.at(),
                   fmt::format("a sum over `{}`, known at run time only, is gathered in the result, "
                               "part by part: write a kernel for the sum and another one for what "
                               "comes after it",
                               s->name));
   }
   if (run_time <= kMaxRunTimeDims) return true;
-  return fail(k_.expr.at,
-              fmt::format("there are {} dimensions here that are known at run time "
-                          "only; at most {} are supported: write numbers for the others",
-                          run_time, kMaxRunTimeDims));
+  return fail(k_.at(), fmt::format("there are {} dimensions here that are known at run time "
+                                   "only; at most {} are supported: write numbers for the others",
+                                   run_time, kMaxRunTimeDims));
 }
 
 // Packing ahead of time pays where elements are used more than once, next to another operand. One
@@ -334,12 +373,13 @@ bool Checker::blocks(const Stage& s) {
       const AxisMap& axis = o.axes[d.axis];
       if (axis.empty() || (axis.size() == 1 && axis[0].coefficient == 1)) continue;
       const size_t argument = static_cast<size_t>(t < c.inputs() ? t : t - 1);
-      const Token& at =
-          t == c.inputs() ? k_.result.layout.at : k_.params[s.arguments[argument]].layout.at;
-      return fail(at, fmt::format("axis {} is not walked through element by element here, so that "
-                                  "it cannot be in blocks; allowed: row, col, order(...) without / "
-                                  "and % for that axis",
-                                  d.axis));
+      const int stage = static_cast<int>(&s - spec_.stages.data());
+      const int tensor = t == c.inputs() ? spec_.made_by(stage) : s.arguments[argument];
+      return fail(given(tensor)->layout.at,
+                  fmt::format("axis {} is not walked through element by element here, so that "
+                              "it cannot be in blocks; allowed: row, col, order(...) without / "
+                              "and % for that axis",
+                              d.axis));
     }
   }
   return true;
@@ -352,7 +392,7 @@ bool Checker::extras(const Stage& s) {
     for (const Digit& d : p.layout.digits)
       if (d.div != 1 || d.mod != 0)
         return fail(
-            k_.params[s.arguments[i]].layout.at,
+            given(s.arguments[i])->layout.at,
             fmt::format("`{}` is read beside a sum or two other operands, and needs a layout "
                         "of whole axes; allowed: row, col, order(...) without / and %",
                         p.name));
@@ -365,16 +405,16 @@ bool Checker::finish(Stage& s) {
   Computation& c = s.computation;
   Computation least = collapse(c);
   if (least.dims.size() > kMaxDims)
-    return fail(k_.expr.at, fmt::format("this needs {} loops; at most {} are supported",
-                                        least.dims.size(), kMaxDims));
+    return fail(k_.at(), fmt::format("this needs {} loops; at most {} are supported",
+                                     least.dims.size(), kMaxDims));
   if (spec_.stages.size() == 1) c = std::move(least);
   set_strides(c);
   std::vector<i64> extents;
   for (const Dim& d : c.dims) extents.push_back(d.extent);
   if (saturating_product(extents) < kHuge) return true;
-  return fail(k_.expr.at, fmt::format("this needs {} steps, which is too many; less than 2^62 are "
-                                      "supported",
-                                      fmt::join(extents, " x ")));
+  return fail(k_.at(), fmt::format("this needs {} steps, which is too many; less than 2^62 are "
+                                   "supported",
+                                   fmt::join(extents, " x ")));
 }
 
 }  // namespace

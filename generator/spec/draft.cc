@@ -7,6 +7,7 @@ namespace morello {
 
 Draft::Draft(const Graph& g)
     : params(g.tensors.begin(), g.tensors.begin() + g.params),
+      results(g.results),
       next(static_cast<int>(g.tensors.size())) {
   for (int s = 0; s < static_cast<int>(g.stages.size()); ++s)
     items.push_back({g.made_by(s), g.stages[s], g.tensors[g.made_by(s)]});
@@ -55,7 +56,10 @@ Graph Draft::graph() const {
     tensors.push_back(i.made);
   }
   name_apart(stages, tensors);
-  return graph_of(std::move(stages), std::move(tensors), static_cast<int>(params.size()));
+  std::vector<int> made;
+  for (const int t : results) made.push_back(number(t));
+  return graph_of(std::move(stages), std::move(tensors), static_cast<int>(params.size()),
+                  std::move(made));
 }
 
 Term read_input(int operand, Dtype type) { return {.fn = Fn::kInput, .type = type, .a = operand}; }

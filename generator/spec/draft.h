@@ -13,6 +13,7 @@ struct Draft {
   };
   std::vector<Param> params;
   std::vector<Item> items;
+  std::vector<int> results;
   int next = 0;  // the number of the next tensor
 
   explicit Draft(const Graph& g);

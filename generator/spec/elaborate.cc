@@ -23,8 +23,8 @@ const Size kAnySize{0};
 
 class Elaborator {
  public:
-  Elaborator(const KernelSyntax& kernel, const std::vector<Param>& params, const Source& source)
-      : k_(kernel), params_(params), source_(source) {}
+  Elaborator(const StageSyntax& stage, const std::vector<Param>& params, const Source& source)
+      : k_(stage), params_(params), source_(source) {}
   Result<Elaborated> run(std::span<const Size> given);
   Result<Shape> shape();
 
@@ -67,7 +67,7 @@ class Elaborator {
   // It may be written several times.
   bool is_sum(const Expr& e) const { return sums() && e == *sum_; }
 
-  const KernelSyntax& k_;
+  const StageSyntax& k_;
   const std::vector<Param>& params_;
   const Source& source_;
   Elaborated out_;
@@ -507,24 +507,24 @@ Result<Elaborated> Elaborator::run(std::span<const Size> given) {
 
 }  // namespace
 
-Result<Elaborated> elaborate(const KernelSyntax& kernel, const std::vector<Param>& params,
+Result<Elaborated> elaborate(const StageSyntax& stage, const std::vector<Param>& params,
                              std::span<const Size> shape, const Source& source) {
-  return Elaborator(kernel, params, source).run(shape);
+  return Elaborator(stage, params, source).run(shape);
 }
 
 bool one_computation(const ExprSyntax& s, Dtype type, const std::vector<Param>& params,
                      const Source& source) {
-  KernelSyntax kernel;
-  kernel.result.dtype = type;
-  kernel.expr = s;
-  return elaborate(kernel, params, {}, source).ok();
+  StageSyntax stage;
+  stage.result.dtype = type;
+  stage.expr = s;
+  return elaborate(stage, params, {}, source).ok();
 }
 
 Result<std::vector<Size>> shape_of(const ExprSyntax& s, const std::vector<Param>& params,
                                    const Source& source) {
-  KernelSyntax kernel;
-  kernel.expr = s;
-  return Elaborator(kernel, params, source).shape();
+  StageSyntax stage;
+  stage.expr = s;
+  return Elaborator(stage, params, source).shape();
 }
 
 }  // namespace morello

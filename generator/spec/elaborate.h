@@ -15,7 +15,7 @@ struct Elaborated {
 // One sum at most: of products of parameters (matmul), or a reduction of anything elementwise that
 // reads at most two operands along the axis. Everything else is elementwise, of the sum and of
 // operands that have its shape or less. `shape` is what the user gave the result, or empty.
-Result<Elaborated> elaborate(const KernelSyntax& kernel, const std::vector<Param>& params,
+Result<Elaborated> elaborate(const StageSyntax& stage, const std::vector<Param>& params,
                              std::span<const Size> shape, const Source& source);
 
 // Whether elaborate() takes an expression whose result is of that type.

@@ -121,8 +121,8 @@ int find_in_result(const Graph& g) {
     if (elements) return -1;
   }
   for (const int t : g.stages[last].arguments)
-    if (t >= g.params && g.stages[t - g.params].border.empty() && !result.strided &&
-        is_like_result(t) && by_elements(g, last, t))
+    if (t >= g.params && !g.is_result(t) && g.stages[t - g.params].border.empty() &&
+        !result.strided && is_like_result(t) && by_elements(g, last, t))
       return t;
   return -1;
 }
@@ -130,8 +130,13 @@ int find_in_result(const Graph& g) {
 }  // namespace
 
 // Tensors between stages first: they decide what can run together.
-Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params) {
-  Graph g{.stages = std::move(all), .tensors = std::move(tensors), .params = params, .dims = {}};
+Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
+               std::vector<int> results) {
+  Graph g{.stages = std::move(all),
+          .tensors = std::move(tensors),
+          .params = params,
+          .dims = {},
+          .results = std::move(results)};
   Joined joined(g);
   const int stages = static_cast<int>(g.stages.size());
   for (const bool between : {true, false})
@@ -158,7 +163,10 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params) {
 Graph graph_of(const KernelSpec& spec) {
   std::vector<Param> tensors;
   for (int t = 0; t < spec.tensors(); ++t) tensors.push_back(spec.tensor(t));
-  return graph_of(spec.stages, std::move(tensors), static_cast<int>(spec.params.size()));
+  std::vector<int> results;
+  for (const int stage : spec.results) results.push_back(spec.made_by(stage));
+  return graph_of(spec.stages, std::move(tensors), static_cast<int>(spec.params.size()),
+                  std::move(results));
 }
 
 // What a stage makes, with zeros around it.
@@ -186,7 +194,9 @@ std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<doubl
     for (const int t : g.stages[s].arguments) inputs.push_back(values[t]);
     values.back() = bordered(g, s, evaluate(g.stages[s].computation, inputs));
   }
-  return values.back();
+  std::vector<double> out;
+  for (const int t : g.results) out.insert(out.end(), values[t].begin(), values[t].end());
+  return out;
 }
 
 }  // namespace morello

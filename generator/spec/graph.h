@@ -38,7 +38,8 @@ struct Graph {
   std::vector<Param> tensors;  // as KernelSpec::tensor numbers them
   int params = 0;
   std::vector<GraphDim> dims;
-  // What lies between stages and in the memory of the result until the last one makes that of it,
+  std::vector<int> results = {};  // tensors, in the order of arguments; the last stage's is one
+  // What lies between stages and in the memory of that one until the last stage makes it of it,
   // element by element: one buffer less, and what is written is near. -1: nothing.
   int in_result = -1;
   bool apart = false;  // sums are stages of their own (algebra.h)
@@ -47,7 +48,7 @@ struct Graph {
 
   int made_by(int stage) const { return params + stage; }
   bool is_result(int tensor) const {
-    return tensor == params + static_cast<int>(stages.size()) - 1;
+    return std::find(results.begin(), results.end(), tensor) != results.end();
   }
   // The tensor in whose buffer it lies: itself, but for what is made in place.
   int buffer_of(int tensor) const {
@@ -74,11 +75,13 @@ struct Graph {
 };
 Graph graph_of(const KernelSpec& spec);
 // Of stages and their tensors, in an order in which they can run.
-Graph graph_of(std::vector<Stage> stages, std::vector<Param> tensors, int params);
+Graph graph_of(std::vector<Stage> stages, std::vector<Param> tensors, int params,
+               std::vector<int> results);
 // Makes neighbouring dims one where all stages allow it (spec/build.h says when one does).
 void collapse(Graph& g);
 
-// Of parameters, dense and row-major, as evaluate() of a Computation: nothing is rounded.
+// The results one behind the other, of parameters; dense and row-major, as evaluate() of a
+// Computation: nothing is rounded.
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params);
 
 }  // namespace morello

@@ -1,6 +1,8 @@
 // The spec language (docs/spec.md): what a user writes and what everything prints.
 //
-//   kernel := [name] "(" param {"," param} ")" ":" result "=" expr ["where" let {"," let}]
+//   kernel := [name] "(" param {"," param} ")" ":" (result "=" expr | "(" named {"," named} ")")
+//             ["where" let {"," let}]
+//   named  := name ":" result                 `where` says what it is
 //   let    := name [":" dtype] "=" expr       of parameters and of names that stand before it
 //   param  := name ":" dtype "[" dim {"," dim} "]" [layout] ["strided"]
 //   dim    := number | name ["%" number] ["to" number] ["near" number]
@@ -89,17 +91,19 @@ struct Stage {
 struct KernelSpec {
   std::string name;  // may be empty
   std::vector<Param> params;
-  Param result;  // name "out"
-  Expr expr;
+  std::optional<Expr> expr;  // the result that has no name; none: results are names of bindings
   std::vector<Binding> where;
-  // What it means: stages in an order in which they can run; the last one makes the result. Between
-  // them are tensors in row layout, one of every stage but the last.
+  // What it means: stages in an order in which they can run, and the tensor that each makes. What
+  // is no result is in row layout. The last one is a result.
   std::vector<Stage> stages;
-  std::vector<Param> between;
+  std::vector<Param> made;
+  std::vector<int> results;  // stages, in the order of the kernel's arguments
 
   // Of the only stage.
   const Computation& computation() const;
   const std::vector<int>& arguments() const;
+  // Without a name it is "out".
+  const Param& result(size_t i = 0) const { return made[static_cast<size_t>(results[i])]; }
   // Parameters, then what the stages make: params.size() + s is that of stage s.
   int tensors() const { return static_cast<int>(params.size() + stages.size()); }
   const Param& tensor(int t) const;

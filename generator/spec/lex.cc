@@ -76,15 +76,20 @@ int Source::line(const Token& at) const {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + at.offset, '\n'));
 }
 
+// What a terminal would take for something else. One column per byte, whatever it makes of it.
+static void make_visible(std::string& text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return (is_control(c) && c != '\t' && c != '\n') || !is_ascii(c); }, '?');
+}
+
 Diagnostic Source::error(const Token& at, std::string message) const {
   const size_t newline = at.offset == 0 ? std::string_view::npos : text.rfind('\n', at.offset - 1);
   const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
   std::string shown(text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin));
   if (!shown.empty() && shown.back() == '\r') shown.pop_back();
-  // One column per byte, whatever the terminal makes of it.
-  std::replace_if(
-      shown.begin(), shown.end(),
-      [](char c) { return (is_control(c) && c != '\t') || !is_ascii(c); }, '?');
+  make_visible(shown);
+  make_visible(message);  // words of quoted texts may have anything
   Diagnostic d = morello::error(std::move(message));
   d.file = file;
   d.line = line(at);

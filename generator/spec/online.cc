@@ -104,6 +104,7 @@ class Carrying {
   Draft::Item scaled(int sum, const Draft::Item& growth) {
     Draft::Item out = on(sum, "scaled");
     Computation& c = out.stage.computation;
+    c.operands.back().layout = g_.stages[sum].computation.output().layout;  // it lies there
     read_elements(out.stage, g_.tensors[g_.made_by(sum)].name, g_.made_by(sum));
     const std::vector<int> to = on_elements(g_.stages[sum].computation, {}).to;
     Operand by = g_.stages[max_].computation.output();
@@ -406,6 +407,7 @@ bool Exponentials::order() {
 std::optional<Graph> Exponentials::rewrite() {
   if (!find()) return std::nullopt;
   const int exp = g_.made_by(exp_);
+  if (g_.is_result(exp) || g_.is_result(g_.made_by(max_))) return std::nullopt;
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
     const std::vector<int>& read = g_.stages[s].arguments;
     if (std::find(read.begin(), read.end(), exp) != read.end() && !use(s)) return std::nullopt;

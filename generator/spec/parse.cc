@@ -61,6 +61,9 @@ class Parser {
   bool declared_name(std::string_view of, Token& out);
   bool params(std::vector<TensorSyntax>& out);
   bool param(TensorSyntax& out);
+  bool results(KernelSyntax& out);
+  bool named_results(std::vector<TensorSyntax>& out);
+  bool result(TensorSyntax& out);
   bool dtype(TensorSyntax& out);
   bool shape(std::vector<DimSyntax>& out);
   bool dim(DimSyntax& out);
@@ -106,11 +109,34 @@ bool Parser::kernel(KernelSyntax& out) {
   if (!expect('(', "`(` and the parameters")) return false;
   if (!params(out.params)) return false;
   if (!expect(':', "`:` and the type of the result")) return false;
-  if (!dtype(out.result)) return false;
-  if (is('[') && !shape(out.result.shape)) return false;
-  if (!layout(out.result.layout)) return false;
-  if (!expect('=', "`=` and an operator")) return false;
-  return expr(out.expr) && where(out.where);
+  return results(out) && where(out.where);
+}
+
+// `f32 = ..`, or names of what stands behind `where`.
+bool Parser::results(KernelSyntax& out) {
+  if (!is('('))
+    return result(out.results.emplace_back()) && expect('=', "`=` and an operator") &&
+           expr(out.expr);
+  if (!named_results(out.results)) return false;
+  if (is_name() && peek().text == "where") return true;
+  const std::string_view name = out.results[0].name.text;
+  return expected(fmt::format("`where {} = ...`: what the results are", name));
+}
+
+bool Parser::named_results(std::vector<TensorSyntax>& out) {
+  take();  // (
+  do {
+    TensorSyntax& r = out.emplace_back();
+    if (!is_name()) return expected("the name of a result");
+    if (!declared_name("result", r.name)) return false;
+    if (!expect(':', fmt::format("`:` and the type of `{}`", r.name.text)) || !result(r))
+      return false;
+  } while (take_if(','));
+  return expect(')', "`,` or `)` after a result");
+}
+
+bool Parser::result(TensorSyntax& out) {
+  return dtype(out) && (!is('[') || shape(out.shape)) && layout(out.layout);
 }
 
 bool Parser::definition(KernelSyntax& out) {

@@ -80,8 +80,7 @@ const std::vector<int>& KernelSpec::arguments() const {
 
 const Param& KernelSpec::tensor(int t) const {
   const auto i = static_cast<size_t>(t);
-  if (i < params.size()) return params[i];
-  return i + 1 < static_cast<size_t>(tensors()) ? between[i - params.size()] : result;
+  return i < params.size() ? params[i] : made[i - params.size()];
 }
 
 std::string KernelSpec::str() const {
@@ -93,7 +92,10 @@ std::string KernelSpec::str() const {
     names.push_back(p.name);
   }
   for (const Binding& b : where) names.push_back(b.name);
-  out += "): " + printer.type(result) + " = " + text_of(expr, names);
+  out += "): ";
+  for (size_t i = 0; i < results.size() && !expr; ++i)
+    out += fmt::format("{}{}: {}", i == 0 ? "(" : ", ", result(i).name, printer.type(result(i)));
+  out += expr ? printer.type(result()) + " = " + text_of(*expr, names) : ")";
   for (const Binding& b : where)
     out += fmt::format("{}{}{} = {}", &b == &where.front() ? " where " : ", ", b.name,
                        b.dtype ? fmt::format(": {}", morello::name(*b.dtype)) : "",

@@ -13,7 +13,7 @@
 //     makes of elements as it reads them;
 //   - what several stages use, unless it is a few cheap functions of tensors: those are computed
 //     again;
-//   - what the user gave a type.
+//   - what the user gave a type, and results.
 
 #include "spec/stages.h"
 
@@ -41,7 +41,7 @@ struct Node {
   std::string wanted = {};                   // the name its tensor should have
   std::optional<Dtype> type = {};            // given by the user
   bool integers = false;                     // all that it is made of, and it itself
-  std::set<int> parents = {}, regions = {};  // that use it; -1 is the result's
+  std::set<int> parents = {}, regions = {};  // that use it; negative ones are the results'
 };
 
 // A part of a stage.
@@ -65,19 +65,28 @@ struct Scope {
 
 class Divider {
  public:
-  Divider(const KernelSyntax& kernel, const std::vector<Param>& params, const Source& source)
-      : k_(kernel), source_(source), params_(params), given_(params.size()) {}
-  Result<Staged> run(std::span<const Size> given);
+  Divider(const KernelSyntax& kernel, const std::vector<Param>& params,
+          const std::vector<std::vector<Size>>& shapes, const Source& source)
+      : k_(kernel),
+        source_(source),
+        shapes_(shapes),
+        elements_(accumulator(kernel.results[0].dtype)),
+        params_(params),
+        given_(params.size()) {}
+  Result<Staged> run();
 
  private:
   bool resolve_all();
+  bool resolve_results();
   int add(Node n, const std::string& key);
   int stored_as(int n, Dtype type, const std::string& key);
   bool of_integers(const Node& n) const;
   int graph(const ExprSyntax& s, const Scope& scope);
   int call(const ExprSyntax& s, const Scope& scope);
   int defined(const ExprSyntax& s, const Scope& scope, std::vector<int> args, const OpDef& op);
-  void find_uses(int root);
+  int named_result(std::string_view name) const;
+  int result_node(int n, int result);
+  void find_uses();
   bool region(int n, Region& out);
   bool sum(const Node& n, std::vector<Region>& args);
   bool axis(const Node& n, std::vector<Region>& args, Region& out);
@@ -85,17 +94,21 @@ class Divider {
   bool border(const Node& n, const std::vector<Size>& shape, std::vector<Border>& out);
   bool elementwise(const Node& n, std::vector<Region>& args, Region& out);
   bool shape(Region& r);
+  ExprSyntax stored_expr(int n, const Region& r) const;
   bool store(int n, Region& r, std::optional<Dtype> type, std::vector<Border> border = {});
   std::string fresh_name(const std::string& wanted) const;
   Dtype type_of(int n, const Region& r) const;
 
   const KernelSyntax& k_;
   const Source& source_;
+  const std::vector<std::vector<Size>>& shapes_;
+  const Dtype elements_;       // in what elements are computed
   std::vector<Param> params_;  // and what is stored so far
   const size_t given_;
   std::vector<Node> nodes_;
   std::map<std::string, int> known_;
   std::map<int, Region> done_;
+  std::map<int, int> results_;     // by node
   std::deque<std::string> names_;  // what string_views of ours point to
   Staged out_;
   Diagnostic error_;
@@ -121,7 +134,28 @@ bool Divider::resolve_all() {
     if (!resolved(b.expr, binding.expr)) return false;
     names.push_back(binding.name);
   }
-  return resolved(k_.expr, out_.expr);
+  return k_.names_results() ? resolve_results() : resolved(k_.expr, out_.expr.emplace());
+}
+
+// Names are bindings', each with its type in one place.
+bool Divider::resolve_results() {
+  for (const TensorSyntax& r : k_.results) {
+    const auto bound = std::find_if(k_.where.begin(), k_.where.end(), [&](const BindingSyntax& b) {
+      return b.name.text == r.name.text;
+    });
+    if (bound == k_.where.end())
+      return error_ = source_.error(r.name, fmt::format("what the result `{0}` is stands behind "
+                                                        "`where`; write `{0} = ...` there",
+                                                        r.name.text)),
+             false;
+    if (!bound->dtype_at.text.empty())
+      return error_ = source_.error(bound->dtype_at,
+                                    fmt::format("`{}` is a result and has its type there; leave "
+                                                "it out here",
+                                                r.name.text)),
+             false;
+  }
+  return true;
 }
 
 // Equal nodes are one, but for those that the user wants to be stored.
@@ -205,8 +239,7 @@ int Divider::defined(const ExprSyntax& s, const Scope& scope, std::vector<int> a
       if ((*scope.attributes)[i].at.text == a.same_as) a.value = (*scope.attributes)[i].value;
   // Elements are computed in floats: what a definition sums of integers would be one of i32.
   for (int& arg : args)
-    if (nodes_[arg].kind != Expr::Kind::kNumber && nodes_[arg].integers &&
-        is_float(k_.result.dtype))
+    if (nodes_[arg].kind != Expr::Kind::kNumber && nodes_[arg].integers && is_float(elements_))
       arg = stored_as(arg, Dtype::f32, fmt::format("f32 {}", arg));
   Scope inner{.nodes = {}, .attributes = &attributes, .at = scope.at.value_or(s.at)};
   for (size_t i = 0; i < args.size(); ++i) inner.nodes[kOperands[i]] = args[i];
@@ -214,19 +247,45 @@ int Divider::defined(const ExprSyntax& s, const Scope& scope, std::vector<int> a
   return graph(text.expr, inner);
 }
 
-// Nodes are behind their operands. A sum is where the region of its operands ends.
-void Divider::find_uses(int root) {
-  nodes_[root].parents.insert(-1);
-  nodes_[root].regions.insert(-1);
-  for (int n = root; n >= 0; --n) {
+// The result that a name is; -1: none.
+int Divider::named_result(std::string_view name) const {
+  for (size_t i = 0; i < k_.results.size(); ++i)
+    if (k_.results[i].name.text == name) return static_cast<int>(i);
+  return -1;
+}
+
+// The node of its own that a result has: what is stored as it is anyway, or that in the type of the
+// result, or a copy.
+int Divider::result_node(int n, int result) {
+  const TensorSyntax& r = k_.results[result];
+  const Node& node = nodes_[n];
+  const bool called = node.kind == Expr::Kind::kCall, pads = called && find_op(node.name)->pads;
+  const bool is_stored = node.type || pads || results_.contains(n);
+  const bool as_it_is = !k_.names_results() || (r.dtype == Dtype::f32 && !node.integers);
+  if (called && (is_stored || !as_it_is)) {
+    Node own = node;
+    if (is_stored || !node.wanted.empty())
+      own = {.at = node.at, .kind = Expr::Kind::kCall, .name = "convert", .args = {n}};
+    own.type = r.dtype;
+    n = add(std::move(own), fmt::format("result {}", result));
+  }
+  results_[n] = result;
+  nodes_[n].wanted = k_.names_results() ? std::string(r.name.text) : "out";
+  return n;
+}
+
+// Nodes are behind their operands. A sum or a result is where the region of its operands ends.
+void Divider::find_uses() {
+  for (const auto& [n, result] : results_) nodes_[n].parents.insert(-1 - result);
+  for (int n = results_.rbegin()->first; n >= 0; --n) {
     if (nodes_[n].parents.empty()) continue;
-    const bool ends = nodes_[n].kind == Expr::Kind::kCall && find_op(nodes_[n].name)->sums();
+    std::set<int> regions = nodes_[n].regions;  // of what it is made of
+    if (const auto result = results_.find(n); result != results_.end())
+      regions = {-1 - result->second};
+    if (nodes_[n].kind == Expr::Kind::kCall && find_op(nodes_[n].name)->sums()) regions = {n};
     for (const int arg : nodes_[n].args) {
       nodes_[arg].parents.insert(n);
-      if (ends)
-        nodes_[arg].regions.insert(n);
-      else
-        nodes_[arg].regions.insert(nodes_[n].regions.begin(), nodes_[n].regions.end());
+      nodes_[arg].regions.insert(regions.begin(), regions.end());
     }
   }
 }
@@ -273,7 +332,8 @@ bool Divider::region(int n, Region& out) {
     out.sum_shape = out.shape;
   }
   const bool shared = node.parents.size() > 1 && node.regions.size() > 1;
-  const bool stored = node.type || out.size > kMaxRegion || (shared && (out.dear || out.sum >= 0));
+  const bool stored = node.type || results_.contains(n) || out.size > kMaxRegion ||
+                      (shared && (out.dear || out.sum >= 0));
   if (stored && !store(n, out, node.type)) return false;
   done_[n] = out;
   return true;
@@ -295,7 +355,7 @@ bool Divider::sum(const Node& n, std::vector<Region>& args) {
     if (find_op(n.name)->combine != Combine::kNone && args[i].sum < 0) {
       const ExprSyntax whole{
           .kind = n.kind, .at = n.at, .op = n.name, .args = {e}, .attributes = n.attributes};
-      if (one_computation(whole, accumulator(k_.result.dtype), params_, source_)) continue;
+      if (one_computation(whole, elements_, params_, source_)) continue;
     }
     if (!store(n.args[i], args[i], {})) return false;
   }
@@ -391,7 +451,6 @@ std::string Divider::fresh_name(const std::string& wanted) const {
 // A sum alone is stored as it was added up, if nothing is made of it; what a sum of integers adds
 // up as such; all else in the type in which elements are computed.
 Dtype Divider::type_of(int n, const Region& r) const {
-  const Dtype elements = accumulator(k_.result.dtype);
   for (const Param& p : params_)
     if (r.expr.kind == Expr::Kind::kParam && p.name == r.expr.op) return p.dtype;  // a copy
   const auto adds_integers = [&](int use) {
@@ -400,28 +459,41 @@ Dtype Divider::type_of(int n, const Region& r) const {
   };
   const std::set<int>& uses = nodes_[n].regions;
   if (nodes_[n].integers && std::any_of(uses.begin(), uses.end(), adds_integers)) return Dtype::i32;
-  if (r.sum != n || find_op(nodes_[n].name)->after) return elements;
+  if (r.sum != n || find_op(nodes_[n].name)->after) return elements_;
   const ExprSyntax* operand = &r.expr.args[0];
   while (operand->kind == Expr::Kind::kCall) operand = &operand->args[0];
   for (const Param& p : params_)
     if (p.name == operand->op) return accumulator(p.dtype);
-  return elements;
+  return elements_;
 }
 
 static ExprSyntax converted(const ExprSyntax& e) {
   return {.kind = Expr::Kind::kCall, .at = e.at, .op = "convert", .args = {e}, .attributes = {}};
 }
 
+// Tensors are copied where something was to be made of them. (A result that is a parameter is
+// refused.)
+ExprSyntax Divider::stored_expr(int n, const Region& r) const {
+  const bool is_made = !results_.contains(n) || nodes_[n].kind == Expr::Kind::kCall;
+  return r.expr.kind == Expr::Kind::kParam && is_made ? converted(r.expr) : r.expr;
+}
+
 // The stage that makes it; what uses it reads a tensor.
 bool Divider::store(int n, Region& r, std::optional<Dtype> type, std::vector<Border> border) {
-  if (r.expr.kind == Expr::Kind::kNumber) return true;
-  const bool copies = r.expr.kind == Expr::Kind::kParam;
-  if (copies && !type && border.empty()) return true;
-  KernelSyntax stage;
-  stage.expr = copies ? converted(r.expr) : r.expr;
-  stage.result.dtype = type ? *type : type_of(n, r);
-  stage.result.dtype_at = r.expr.at;
-  Result<Elaborated> made = elaborate(stage, params_, {}, source_);
+  const auto result = results_.find(n);
+  const bool is_result = result != results_.end();
+  if (!is_result && r.expr.kind == Expr::Kind::kNumber) return true;
+  if (!is_result && r.expr.kind == Expr::Kind::kParam && !type && border.empty()) return true;
+  StageSyntax stage;
+  stage.expr = stored_expr(n, r);
+  if (is_result) {
+    stage.result = k_.results[result->second];
+  } else {
+    stage.result.dtype = type ? *type : type_of(n, r);
+    stage.result.dtype_at = r.expr.at;
+  }
+  const std::vector<Size> given = is_result ? shapes_[result->second] : std::vector<Size>();
+  Result<Elaborated> made = elaborate(stage, params_, given, source_);
   if (!made) {
     error_ = made.error();
     return false;
@@ -430,50 +502,48 @@ bool Divider::store(int n, Region& r, std::optional<Dtype> type, std::vector<Bor
     made->shape[axis].extent += border[axis].low + border[axis].high;
   out_.stages.push_back(
       {std::move(made->computation), std::move(made->arguments), std::move(border)});
-  const std::string& name = names_.emplace_back(fresh_name(nodes_[n].wanted));
+  if (is_result) out_.results[result->second] = static_cast<int>(out_.stages.size()) - 1;
+  const std::string& wanted = nodes_[n].wanted;
+  const std::string& name = names_.emplace_back(is_result ? wanted : fresh_name(wanted));
   Param tensor{.name = name, .dtype = stage.result.dtype, .shape = made->shape};
   tensor.layout = Layout::row(static_cast<int>(made->shape.size()));
   params_.push_back(tensor);
-  out_.between.push_back(std::move(tensor));
+  out_.made.push_back(std::move(tensor));
   const Token at = r.expr.at;
   r = {.expr = {.kind = Expr::Kind::kParam, .at = at, .op = name}, .shape = std::move(made->shape)};
   done_[n] = r;
   return true;
 }
 
-Result<Staged> Divider::run(std::span<const Size> given) {
+Result<Staged> Divider::run() {
   if (!resolve_all()) return error_;
   Scope scope;
   for (const BindingSyntax& b : k_.where) {
     int n = graph(b.expr, scope);
+    if (const int result = named_result(b.name.text); result >= 0) n = result_node(n, result);
     if (!b.dtype_at.text.empty()) n = stored_as(n, b.dtype, fmt::format("where {}", b.name.text));
     if (nodes_[n].wanted.empty()) nodes_[n].wanted = std::string(b.name.text);
     scope.nodes[b.name.text] = n;
   }
-  const int root = graph(k_.expr, scope);
-  find_uses(root);
+  if (!k_.names_results()) result_node(graph(k_.expr, scope), 0);
+  find_uses();
   for (const BindingSyntax& b : k_.where)
     if (nodes_[scope.nodes[b.name.text]].parents.empty())
       return source_.error(b.name, fmt::format("`{}` is not used", b.name.text));
-  Region r;
-  if (!region(root, r)) return error_;
-  KernelSyntax last;
-  last.result = k_.result;
-  last.expr = r.expr;
-  if (r.expr.kind == Expr::Kind::kParam && nodes_[root].kind == Expr::Kind::kCall)
-    last.expr = converted(r.expr);
-  Result<Elaborated> made = elaborate(last, params_, given, source_);
-  if (!made) return made.error();
-  out_.stages.push_back({std::move(made->computation), std::move(made->arguments), {}});
-  out_.shape = std::move(made->shape);
+  out_.results.resize(k_.results.size());
+  std::map<int, int> nodes;  // in the order of the results
+  for (const auto& [n, result] : results_) nodes[result] = n;
+  for (const auto& [result, n] : nodes)
+    if (Region r; !region(n, r)) return error_;
   return std::move(out_);
 }
 
 }  // namespace
 
 Result<Staged> divide_into_stages(const KernelSyntax& kernel, const std::vector<Param>& params,
-                                  std::span<const Size> shape, const Source& source) {
-  return Divider(kernel, params, source).run(shape);
+                                  const std::vector<std::vector<Size>>& shapes,
+                                  const Source& source) {
+  return Divider(kernel, params, shapes, source).run();
 }
 
 }  // namespace morello

@@ -7,15 +7,16 @@
 namespace morello {
 
 struct Staged {
-  Expr expr;
+  std::optional<Expr> expr;
   std::vector<Binding> where;
   std::vector<Stage> stages;  // outputs in row layout
-  std::vector<Param> between;
-  std::vector<Size> shape;  // of the result
+  std::vector<Param> made;
+  std::vector<int> results;  // stages, in the order of KernelSyntax::results
 };
 
-// `shape` is what the user gave the result, or empty.
+// `shapes` is what the user gave the results, or empty ones.
 Result<Staged> divide_into_stages(const KernelSyntax& kernel, const std::vector<Param>& params,
-                                  std::span<const Size> shape, const Source& source);
+                                  const std::vector<std::vector<Size>>& shapes,
+                                  const Source& source);
 
 }  // namespace morello

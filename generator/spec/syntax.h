@@ -28,10 +28,10 @@ struct DimSyntax {
 };
 
 struct TensorSyntax {
-  Token name;  // the result has none
+  Token name;  // a result may have none
   Token dtype_at;
   Dtype dtype = Dtype::f32;
-  std::vector<DimSyntax> shape;  // empty: the result's shape was not given
+  std::vector<DimSyntax> shape;  // empty: a result's shape was not given
   LayoutSyntax layout;
 };
 
@@ -61,9 +61,19 @@ struct BindingSyntax {
 struct KernelSyntax {
   Token name;  // empty text: none
   std::vector<TensorSyntax> params;
+  std::vector<TensorSyntax> results;  // one without a name, or several that `where` has
+  ExprSyntax expr;                    // of the one without a name
+  std::vector<BindingSyntax> where;
+
+  bool names_results() const { return !results.empty() && !results[0].name.text.empty(); }
+  // Where to point at what concerns all of it.
+  const Token& at() const { return names_results() ? results[0].name : expr.at; }
+};
+
+// One stage of it.
+struct StageSyntax {
   TensorSyntax result;
   ExprSyntax expr;
-  std::vector<BindingSyntax> where;
 };
 
 // OpDef::definition: an expression and what stands behind `where`. Aborts where it is none.

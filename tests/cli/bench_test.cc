@@ -23,7 +23,9 @@ TEST_CASE("bench compiles, verifies and times") {
          "half(a: f32[9,3]): f16 col = convert(a)\n"
          "sum(a: f32[4,6]): f32 = reduce_sum(a, axis=0)\n"
          "norm(a: bf16[4,40], g: f32[40]): bf16 = layer_norm(a, 0.00001, axis=1) * g\n"
-         "pair(a: f32[8,8], b: f32[8,8]): f32 = matmul(h, b) where h: bf16 = relu(matmul(a, b))\n";
+         "pair(a: f32[8,8], b: f32[8,8]): f32 = matmul(h, b) where h: bf16 = relu(matmul(a, b))\n"
+         "both(a: f32[6,10]): (y: bf16 col, m: f32, h: f32[6,10] order(1/5, 0, 1%5)) where "
+         "h = exp(a), m = reduce_max(h, axis=1), y = h - broadcast(m, axis=1)\n";
   const Ran ran = morello({"bench", "--spec-file", d.path() + "/k.spec", "--machine", "zen5",
                            "--threads", "2", "--rounds", "1", "--json", d.path() + "/b.json"},
                           {{"TMPDIR=" + d.path()}, "", -1});
@@ -33,6 +35,7 @@ TEST_CASE("bench compiles, verifies and times") {
                      "  verified 21 of 21 outputs; worst error ") == 0);
   CHECK(ran.out.find(" GFLOP/s, ") != std::string::npos);
   CHECK(ran.out.find(" cycles, 2 stages\n") != std::string::npos);
+  CHECK(ran.out.find("verified 126 of 126 outputs") != std::string::npos);
   CHECK(ran.out.find(" GOP/s, ") != std::string::npos);
   const std::string json = contents(d.path() + "/b.json");
   for (const char* key : {"machine", "rounds", "kernels", "spec", "isa", "threads",
@@ -40,6 +43,21 @@ TEST_CASE("bench compiles, verifies and times") {
                           "bytes_per_second", "model_cycles", "outputs", "checked", "worst_error"})
     CHECK(json.find(fmt::format("\"{}\": ", key)) != std::string::npos);
   CHECK(listing(d.path()) == std::vector<std::string>{"b.json", "k.spec"});
+}
+
+// One result is right, and the other is not.
+TEST_CASE("bench compares every result") {
+  const TemporaryDirectory d;
+  const std::string compiler = d.path() + "/cxx";
+  std::ofstream(compiler) << "#!/bin/sh\nfor i; do case $i in -I*) dir=${i#-I};; esac; done\n"
+                             "sed -i 's/T(3)/T(4)/' $dir/subjects.h\nexec c++ \"$@\"\n";
+  ::chmod(compiler.c_str(), 0755);
+  const Ran ran =
+      morello({"bench", "--spec", "(a: f32[4]): (y: f32, z: f32) where y = a * a, z = a + 3",
+               "--machine", "x86-64-v3", "--rounds", "1"},
+              {{"CXX=" + compiler}, "", -1});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("wrong results: 4 of 8 outputs checked") != std::string::npos);
 }
 
 TEST_CASE("bench refuses a kernel that computes something else") {

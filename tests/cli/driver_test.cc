@@ -21,7 +21,8 @@ struct Max {
     static constexpr std::size_t workspace_bytes = 24;
   };
   static constexpr int kThreads = 1;
-  static constexpr int kBuffers = 3;
+  static constexpr int kParams = 2;
+  static constexpr int kResults[] = {0};
   static const Buffer* buffers() {
     static constexpr Buffer kTable[] = {{Type::f32, kCount, 0, nullptr},
                                         {Type::f32, kCount, 0, nullptr},

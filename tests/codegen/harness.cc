@@ -131,7 +131,8 @@ static i64 info_value(const std::string& header, const std::string& kernel,
   return std::stoll(header.substr(header.find(key, info) + key.size()));
 }
 
-// Statements that load the inputs and pack those that are packed; the call's arguments.
+// Statements that load the inputs and pack those that are packed; the call's arguments but for the
+// results.
 struct Loaded {
   std::string load, pack, args;
 };
@@ -154,15 +155,37 @@ static Loaded loaded(const Kernel& k, size_t number) {
       out.args += fmt::format("x{}.as<const {}>(), ", i, c_type(p.dtype));
     }
   }
-  out.args += fmt::format("y.as<{}>()", c_type(k.spec->result.dtype));
   return out;
 }
 
+static i64 bytes_of_result(const Param& r) {
+  return r.layout.elements(extents(r.shape)) * bytes(r.dtype);
+}
+
+// A statement for each result, of its number, its size and its type.
+static std::string each_result(const KernelSpec& spec, auto text) {
+  std::string out;
+  for (size_t i = 0; i < spec.results.size(); ++i)
+    out += text(i, bytes_of_result(spec.result(i)), c_type(spec.result(i).dtype));
+  return out;
+}
+static std::string buffers(const KernelSpec& spec, char letter) {
+  return each_result(spec, [&](size_t i, i64 size, auto) {
+    return fmt::format("Guarded {}{}({}, at_end);\n", letter, i, size);
+  });
+}
+static std::string results(const KernelSpec& spec, char letter) {
+  return each_result(spec, [&](size_t i, i64, auto type) {
+    return fmt::format("{}{}{}.as<{}>()", i == 0 ? "" : ", ", letter, i, type);
+  });
+}
+
 static std::string driver_of(const Kernel& k, size_t number, const std::string& header) {
-  const Param& r = k.spec->result;
+  const KernelSpec& spec = *k.spec;
   const std::string& name = k.code.name;
-  Loaded l = loaded(k, number);
-  if (info_value(header, name, "workspace_bytes") > 0) l.args += ", work.as<void>()";
+  const Loaded l = loaded(k, number);
+  const std::string work =
+      info_value(header, name, "workspace_bytes") > 0 ? ", work.as<void>()" : "";
   std::string out =
       fmt::format("{{\n{}Guarded work(kernels::{}_info::workspace_bytes, at_end);\n", l.load, name);
   for (const Variant& v : k.code.variants) {
@@ -172,17 +195,26 @@ static std::string driver_of(const Kernel& k, size_t number, const std::string& 
         "{{\n"
         "kernels::{1}_select_for_test(\"{0}\");\n"
         "if (std::strcmp(kernels::{1}_selected(), \"{0}\") != 0) return 4;\n"
-        "Guarded y({2}, at_end);\n{3}"
-        "kernels::{1}({4});\ny.check(\"{1}\");\nwork.check(\"{1}: workspace\");\n"
-        "y.save(dir + \"/{5}_{0}\" + (at_end ? \"_end\" : \"_begin\"));\n",
-        isa, name, r.layout.elements(extents(r.shape)) * bytes(r.dtype), l.pack, l.args, number);
-    if (k.code.threads > 1)
+        "{2}{3}kernels::{1}({4}{5}{6});\nwork.check(\"{1}: workspace\");\n",
+        isa, name, buffers(spec, 'y'), l.pack, l.args, results(spec, 'y'), work);
+    out += each_result(spec, [&](size_t i, i64, auto) {
+      return fmt::format(
+          "y{0}.check(\"{1}\");\n"
+          "y{0}.save(dir + \"/{2}_{0}_{3}\" + (at_end ? \"_end\" : \"_begin\"));\n",
+          i, name, number, isa);
+    });
+    if (k.code.threads > 1) {
       out += fmt::format(
-          "Guarded z({0}, at_end);\nint context = 0;\nconst ::morello::Parallel pool = "
-          "{{run_on_threads, &context}};\nkernels::{1}({2}, pool);\nz.check(\"{1}\");\n"
-          "if (std::memcmp(y.as<void>(), z.as<void>(), {0}) != 0) return 5;\n",
-          r.layout.elements(extents(r.shape)) * bytes(r.dtype), name,
-          std::string(l.args).replace(l.args.find("y.as"), 1, "z"));
+          "{}int context = 0;\nconst ::morello::Parallel pool = {{run_on_threads, &context}};\n"
+          "kernels::{}({}{}{}, pool);\n",
+          buffers(spec, 'z'), name, l.args, results(spec, 'z'), work);
+      out += each_result(spec, [&](size_t i, i64 size, auto) {
+        return fmt::format(
+            "z{0}.check(\"{1}\");\n"
+            "if (std::memcmp(y{0}.as<void>(), z{0}.as<void>(), {2}) != 0) return 5;\n",
+            i, name, size);
+      });
+    }
     out += "}\n";
   }
   return out + "}\n";
@@ -199,12 +231,12 @@ static std::string driver(const std::vector<std::unique_ptr<Kernel>>& kernels,
 }
 
 // The first element that differs from `expected`, both as values of the result's type.
-static std::string difference(const Kernel& k, const std::string& raw, const Values& expected) {
-  const std::string want = bytes_of(k.spec->result, expected);
+static std::string difference(const Param& result, const std::string& raw, const Values& expected) {
+  const std::string want = bytes_of(result, expected);
   if (raw.size() != want.size()) return "the output has another size";
-  const int size = bytes(k.spec->result.dtype);
+  const int size = bytes(result.dtype);
   // Padding of a blocked layout may hold anything.
-  const std::string real = bytes_of(k.spec->result, Values(expected.size(), 1.0));
+  const std::string real = bytes_of(result, Values(expected.size(), 1.0));
   const std::string zero(static_cast<size_t>(size), '\0');
   for (size_t at = 0; at < want.size(); at += static_cast<size_t>(size)) {
     const size_t n = static_cast<size_t>(size);
@@ -214,16 +246,18 @@ static std::string difference(const Kernel& k, const std::string& raw, const Val
   return "";
 }
 
-static std::string compare(const Kernel& k, size_t number, const std::string& dir,
+static std::string compare(const Kernel& k, size_t number, size_t result, const std::string& dir,
                            const Values& expected) {
   for (const Variant& v : k.code.variants) {
     const std::string_view isa = v.problem.family.isa->name;
     if (!runs_here(isa)) continue;
     for (const char* place : {"begin", "end"}) {
-      const std::string raw = read_file(fmt::format("{}/{}_{}_{}", dir, number, isa, place));
-      const std::string why = difference(k, raw, expected);
+      const std::string raw =
+          read_file(fmt::format("{}/{}_{}_{}_{}", dir, number, result, isa, place));
+      const std::string why = difference(k.spec->result(result), raw, expected);
       if (!why.empty())
-        return fmt::format("{}\n{}: {} ({})\n{}", k.spec->str(), isa, why, place,
+        return fmt::format("{}\n{}: {} of {} ({})\n{}", k.spec->str(), isa, why,
+                           k.spec->result(result).name, place,
                            v.fusion ? print(*v.fusion)
                                     : v.problem.family.str(k.spec->computation()) + "\n" +
                                           print(v.problem, *v.impl));
@@ -266,7 +300,13 @@ std::string compile_and_run(const std::vector<std::unique_ptr<Kernel>>& kernels,
     const KernelSpec& spec = *kernels[i]->spec;
     const Values expected = spec.stages.size() == 1 ? evaluate(spec.computation(), inputs[i])
                                                     : evaluate(graph_of(spec), inputs[i]);
-    if (std::string why = compare(*kernels[i], i, dir, expected); !why.empty()) return why;
+    auto next = expected.begin();
+    for (size_t r = 0; r < spec.results.size(); ++r) {
+      const auto begin = next;
+      next += count_elements(extents(spec.result(r).shape));
+      if (std::string why = compare(*kernels[i], i, r, dir, {begin, next}); !why.empty())
+        return why;
+    }
   }
   return "";
 }

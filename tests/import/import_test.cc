@@ -93,12 +93,23 @@ Compared compare(const hlo::Function& f, const KernelSpec& k) {
     const std::vector<double> memory = in_memory(given[i].values, layout_of(t), t.shape, false);
     params.push_back(in_memory(memory, k.params[i].layout, extents(k.params[i].shape), true));
   }
-  const Tensor expected = interpret(f, given);
+  const std::vector<Tensor> expected = interpret(f, given);
   const std::vector<double> is = evaluate(graph_of(k), params);
-  REQUIRE(is.size() == expected.values.size());
-  const hlo::TensorType& made = f.instructions[static_cast<size_t>(f.results[0])].type;
-  return {in_memory(is, k.result.layout, extents(k.result.shape), false),
-          in_memory(expected.values, layout_of(made), made.shape, false)};
+  REQUIRE(expected.size() == k.results.size());
+  Compared out;
+  auto next = is.begin();
+  const auto append = [](std::vector<double>& to, const std::vector<double>& values) {
+    to.insert(to.end(), values.begin(), values.end());
+  };
+  for (size_t r = 0; r < expected.size(); ++r) {
+    const auto begin = next;
+    next += count_elements(extents(k.result(r).shape));
+    append(out.is, in_memory({begin, next}, k.result(r).layout, extents(k.result(r).shape), false));
+    const hlo::TensorType& made = f.instructions[static_cast<size_t>(f.results[r])].type;
+    append(out.expected, in_memory(expected[r].values, layout_of(made), made.shape, false));
+  }
+  REQUIRE(out.is.size() == out.expected.size());
+  return out;
 }
 
 TEST_CASE("kernels compute what HLO says") {

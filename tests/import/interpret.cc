@@ -241,7 +241,7 @@ Tensor value(const Instruction& in, const std::vector<const Tensor*>& args,
 
 }  // namespace
 
-Tensor interpret(const hlo::Function& f, const std::vector<Tensor>& parameters) {
+std::vector<Tensor> interpret(const hlo::Function& f, const std::vector<Tensor>& parameters) {
   std::vector<Tensor> values;
   values.reserve(f.instructions.size());
   for (const Instruction& in : f.instructions) {
@@ -249,7 +249,9 @@ Tensor interpret(const hlo::Function& f, const std::vector<Tensor>& parameters) 
     for (const int a : in.args) args.push_back(&values[static_cast<size_t>(a)]);
     values.push_back(value(in, args, parameters));
   }
-  return values[static_cast<size_t>(f.results[0])];
+  std::vector<Tensor> out;
+  for (const int r : f.results) out.push_back(values[static_cast<size_t>(r)]);
+  return out;
 }
 
 }  // namespace morello::test

@@ -14,6 +14,6 @@ struct Tensor {
 };
 
 // Of a function without calls; values of parameters by their numbers. In doubles, not rounded.
-Tensor interpret(const hlo::Function& f, const std::vector<Tensor>& parameters);
+std::vector<Tensor> interpret(const hlo::Function& f, const std::vector<Tensor>& parameters);
 
 }  // namespace morello::test

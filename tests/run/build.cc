@@ -140,7 +140,7 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                             kSpace, k.name, p.name, suffix, c_type(p.dtype))
                       : "nullptr, ";
   }
-  args += fmt::format("static_cast<{}*>(c.output)", c_type(k.spec->result.dtype));
+  args += fmt::format("static_cast<{}*>(c.output)", c_type(k.spec->result().dtype));
   for (const std::string& name : run_time_arguments(*k.spec))
     args += fmt::format(", {}", arguments.at(name));
   if (workspace) args += ", c.workspace";
@@ -153,7 +153,7 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
 // The words of a spec's expressions for a run::Subject.
 struct Words {
   explicit Words(const KernelSpec& spec) : s(spec) {
-    add(s.expr);
+    add(*s.expr);
     for (const Binding& b : s.where) {
       names += fmt::format("{{{}, {}, Type::{}}}, ", count, b.dtype.has_value(),
                            name(b.dtype.value_or(Dtype::f32)));
@@ -204,10 +204,10 @@ int in_place(const KernelSpec& s) {
   for (size_t i = 0; i < s.params.size(); ++i) {
     const Param& p = s.params[i];
     if (p.layout.digits.size() != p.shape.size()) continue;  // blocks have padding
-    if (p.packed || p.strided || s.result.strided || p.dtype != s.result.dtype) continue;
-    if (p.shape != s.result.shape || p.layout != s.result.layout) continue;
+    if (p.packed || p.strided || s.result().strided || p.dtype != s.result().dtype) continue;
+    if (p.shape != s.result().shape || p.layout != s.result().layout) continue;
     Uses uses;
-    count_uses(s, s.expr, static_cast<int>(i), true, uses);
+    count_uses(s, *s.expr, static_cast<int>(i), true, uses);
     if (uses.beside > 0 && uses.other == 0) return static_cast<int>(i);
   }
   return -1;
@@ -223,7 +223,7 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
     params += tensor_text(p, arguments, random) + ", ";
     packed += p.packed ? fmt::format("{}::packed_{}_bytes, ", info, p.name) : "0, ";
   }
-  const std::string result = tensor_text(s.result, arguments, random);
+  const std::string result = tensor_text(s.result(), arguments, random);
   for (const auto& [name, value] : arguments) label += fmt::format(" {}={}", name, value);
   std::string variants = "\n   " + variant_text(k, "", workspace, arguments);
   for (const morello::Variant& v : k.variants)

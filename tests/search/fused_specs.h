@@ -46,6 +46,14 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "broadcast(reduce_max(x, axis=3), axis=3)",
     "(x: f32[17,40]): f32 = a + a * b where a = x + broadcast(reduce_sum(x, axis=1), axis=1), "
     "b = reduce_sum(x * a, axis=0)",
+    "(x: f32[9,40]): (y: f32, s: f32) where s = reduce_sum(x, axis=1), "
+    "y = x * broadcast(s, axis=1)",
+    "(x: f32[14,9], w: f32[9,20] packed): (g: bf16 col, h: f32[14,20] order(1/5, 0, 1%5)) where "
+    "h = matmul(x, w), g = relu(h - 3)",
+    "(q: f32[24,8], k: f32[20,8], v: f32[20,6]): (o: f32, s: f32 col, m: f32) where "
+    "s = matmul(q, transpose(k)), m = reduce_max(s, axis=1), o = matmul(relu(s - 9), v)",
+    "(x: f32[11]): (a: f32, b: f32, c: bf16) where a = x + 1, b = a, c = x + 1",
+    "(x: i16[5,6]): (a: i16, b: i32) where a = x + x, b = reduce_sum(a * 2, axis=0)",
 };
 
 // Of which some tiles divide sums.
@@ -61,6 +69,9 @@ inline constexpr std::string_view kDividedSpecs[] = {
     "(q: f32[2,3,4], k: f32[2,140,4], v: f32[2,140,4], m: f32[3,140]): f32 = "
     "matmul(softmax(matmul(q, transpose(k)) * 0.5 + m, axis=2), v)",
     "(x: f32[4,1600]): f32 = layer_norm(x, 1, axis=1)",
+    "(s: f32[5,900], v: f32[900,3]): (o: f32 col, l: f32) where "
+    "e = exp(s - broadcast(reduce_max(s, axis=1), axis=1)), l = reduce_sum(e, axis=1), "
+    "o = matmul(e, v)",
 };
 
 // Small whole numbers for every parameter, the same every time.

@@ -248,7 +248,7 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
     for (int t = 0; t < c.tensors(); ++t) {
       const auto argument = static_cast<size_t>(t < c.inputs() ? t : t - 1);
       const Param& user = t == c.inputs()
-                              ? spec->result
+                              ? spec->result()
                               : spec->params[static_cast<size_t>(spec->arguments()[argument])];
       if (user.packed || c.tensor(t).shape.empty()) continue;
       CAPTURE(spec->str());

@@ -53,6 +53,7 @@ Graph given(const KernelSpec& spec) {
           .params = static_cast<int>(spec.params.size()),
           .dims = {}};
   for (int t = 0; t < spec.tensors(); ++t) g.tensors.push_back(spec.tensor(t));
+  for (const int stage : spec.results) g.results.push_back(spec.made_by(stage));
   return g;
 }
 

@@ -133,9 +133,9 @@ TEST_CASE("a parsed spec in detail") {
   REQUIRE(spec.params.size() == 2);
   CHECK(spec.params[0] == Param{"w", Dtype::bf16, {3, 4}, Layout::row(2), true});
   CHECK(spec.params[1] == Param{"x", Dtype::bf16, {2, 3}, Layout::row(2), false});
-  CHECK(spec.result == Param{"out", Dtype::f32, {2, 4}, Layout::col(2), false});
+  CHECK(spec.result() == Param{"out", Dtype::f32, {2, 4}, Layout::col(2), false});
   const auto param = [](int i) { return Expr{.kind = Expr::Kind::kParam, .param = i}; };
-  CHECK(spec.expr == Expr{.op = "matmul", .args = {param(1), param(0)}});
+  CHECK(*spec.expr == Expr{.op = "matmul", .args = {param(1), param(0)}});
   CHECK(spec.arguments() == std::vector<int>{1, 0});
   const Computation& c = spec.computation();
   CHECK(c.dims == std::vector<Dim>{{"m", 2, false}, {"n", 4, false}, {"k", 3, true}});
@@ -169,7 +169,7 @@ TEST_CASE("sizes and strides known at run time only") {
   };
   CHECK(names(spec.params[0]) == "a_stride0:0 a_stride1:1 ");
   CHECK(names(spec.params[1]) == "");
-  CHECK(names(spec.result) == "out_stride0:0 out_stride2:2 ");
+  CHECK(names(spec.result()) == "out_stride0:0 out_stride2:2 ");
   // What no caller says follows from sizes; rows are assumed an odd number of lines apart.
   const Computation& c = spec.computation();
   CHECK(c.operands[0].strides == std::vector<Stride>{{64 * 48 + 16, true}, {48, true}, {1, false}});

@@ -40,6 +40,26 @@ const Row kRows[] = {
     {"(a: u8[9,20]): f32 = reduce_sum(exp(a), axis=1)",
      {"(a: u8[i0,i1]) -> f32[i0,i1]: exp(in0); i0=9 i1=20",
       "(t0: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=9 k=20"}},
+    // Results: what else reads one reads it as it is stored; what is one already, and what is
+    // rounded, is copied.
+    {"(x: f32[4,5]): (y: f32, m: bf16 col, z: f32) where h = relu(matmul(x, transpose(x))), m = h, "
+     "z = h, y = exp(h)",
+     {"(x: f32[m,k], x2: f32[n,k]) -> f32[m,n]: in0 * in1, sum over k, then max(sum, 0); m=4 n=4 "
+      "k=5",
+      "(z: f32[i0,i1]) -> f32[i0,i1]: exp(in0); i0=4 i1=4",
+      "(z: f32[i0,i1]) -> bf16[i0,i1] col: in0; i0=4 i1=4"}},
+    {"(x: f32[4,5]): (a: bf16, b: f32) where a = x * 2, b = a * 2",
+     {"(x: f32[i0,i1]) -> bf16[i0,i1]: in0 * 2; i0=4 i1=5",
+      "(a: bf16[i0,i1]) -> f32[i0,i1]: in0 * 2; i0=4 i1=5"}},
+    {"(x: u8[4,5]): (s: i32, t: i16) where s = reduce_sum(x, axis=1), t = s + 1",
+     {"(x: u8[i0,k]) -> i32[i0]: in0, sum over k; i0=4 k=5",
+      "(s: i32[i0]) -> i16[i0]: in0 + 1; i0=4"}},
+    {"(x: f32[4,5]): (p: f32, q: f32) where p = pad(x, axis=0, low=1), q = p * 2",
+     {"(x: f32[i0,i1]) -> f32[i0,i1]: in0; i0=4 i1=5",
+      "(t0: f32[i0,i1]) -> f32[i0,i1]: in0; i0=5 i1=5",
+      "(p: f32[i0,i1]) -> f32[i0,i1]: in0 * 2; i0=5 i1=5"}},
+    {"(x: f32[4,5]): (y: f32) where y = transpose(x)",
+     {"(x: f32[i1,i0]) -> f32[i0,i1]: in0; i0=5 i1=4"}},
 };
 
 TEST_CASE("stages") {

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstring>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
@@ -174,7 +175,7 @@ std::int64_t all_terms(const std::tuple<Stage...>*) {
 
 template <class S>
 struct Data {
-  std::vector<Memory> plain;   // parameters, then the output
+  std::vector<Memory> plain;   // parameters, then results
   std::vector<Memory> packed;  // empty where the kernel takes the plain one
   std::vector<void*> arguments;
   Memory workspace;
@@ -183,15 +184,15 @@ struct Data {
     Random random(inputs.seed);
     const std::int64_t rare =
         4 * all_terms(static_cast<const typename S::Stages*>(nullptr));  // some stay as they are
-    for (int b = 0; b < S::kBuffers; ++b) {
+    for (int b = 0; b < S::kParams + static_cast<int>(std::size(S::kResults)); ++b) {
       const Buffer& s = S::buffers()[b];
       const std::size_t size = size_of(s.type), bytes = size * static_cast<std::size_t>(s.elements);
       plain.emplace_back(bytes, size, inputs.place);
       packed.emplace_back(s.packed_bytes, size, inputs.place);
       // What the kernel forgets to write must not look right.
       std::memset(plain.back().data(), 0xFF, bytes);
-      const bool input = b + 1 < S::kBuffers;
-      if (input) fill(s.type, plain.back().data(), s.elements, random, inputs.values, rare);
+      if (b < S::kParams)
+        fill(s.type, plain.back().data(), s.elements, random, inputs.values, rare);
       if (s.pack != nullptr) s.pack(plain.back().data(), packed.back().data());
       arguments.push_back(s.pack != nullptr ? packed.back().data() : plain.back().data());
     }

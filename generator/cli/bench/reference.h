@@ -58,19 +58,24 @@ class Reference {
  public:
   explicit Reference(Data<S>& data) : data_(data) {}
 
-  static std::int64_t outputs() { return count<Last>(); }
-  // Of output o, counted along the dimensions of the last stage.
-  Bounds expected(std::int64_t o) {
-    std::int64_t point[Last::kDims + 1];
-    point_of<Last>(o, point);
-    return value<Last>(point);
+  template <std::size_t R>
+  static std::int64_t outputs() {
+    return count<Maker<R>>();
   }
+  // Of output o of result R, counted along the dimensions of the stage that makes it.
+  template <std::size_t R>
+  Bounds expected(std::int64_t o) {
+    std::int64_t point[Maker<R>::kDims + 1];
+    point_of<Maker<R>>(o, point);
+    return value<Maker<R>>(point);
+  }
+  template <std::size_t R>
   double got(std::int64_t o) const {
-    std::int64_t point[Last::kDims + 1];
-    point_of<Last>(o, point);
-    const int b = S::kBuffers - 1;
-    return load(S::buffers()[b].type, data_.plain[static_cast<std::size_t>(b)].data(),
-                Last::offset(Last::kInputs, point));
+    using G = Maker<R>;
+    std::int64_t point[G::kDims + 1];
+    point_of<G>(o, point);
+    return load(G::kType, data_.plain[static_cast<std::size_t>(S::kParams) + R].data(),
+                G::offset(G::kInputs, point));
   }
   // A measure of the work so far.
   std::int64_t steps() const { return steps_; }
@@ -78,7 +83,8 @@ class Reference {
  private:
   using Stages = typename S::Stages;
   static constexpr std::size_t kStages = std::tuple_size_v<Stages>;
-  using Last = std::tuple_element_t<kStages - 1, Stages>;
+  template <std::size_t R>
+  using Maker = std::tuple_element_t<static_cast<std::size_t>(S::kResults[R]), Stages>;
   template <class G>
   using Value = std::conditional_t<G::kFloat, Bounds, std::int64_t>;
 
@@ -168,15 +174,14 @@ class Reference {
     return kTypes[stage];
   }
   static Type type_of(int t) {
-    if (t + 1 < S::kBuffers) return S::buffers()[t].type;
-    return made_type(static_cast<std::size_t>(t + 1 - S::kBuffers),
-                     std::make_index_sequence<kStages>());
+    if (t < S::kParams) return S::buffers()[t].type;
+    return made_type(static_cast<std::size_t>(t - S::kParams), std::make_index_sequence<kStages>());
   }
   template <class G>
   Bounds element(int tensor, const std::int64_t* point) {
     const int t = tensor_of<G>(tensor);
     const std::int64_t at = G::offset(tensor, point);
-    if (t + 1 >= S::kBuffers) return made(static_cast<std::size_t>(t + 1 - S::kBuffers), at);
+    if (t >= S::kParams) return made(static_cast<std::size_t>(t - S::kParams), at);
     const Type type = S::buffers()[t].type;
     const double x = load(type, data_.plain[static_cast<std::size_t>(t)].data(), at);
     return flushed(type, Bounds::exactly(x));
@@ -234,28 +239,27 @@ class Reference {
 struct Checked {
   // Of all outputs; those of which nothing can be said (f32 may have overflowed) count nowhere
   // else.
-  std::int64_t outputs = 1, checked = 0, wrong = 0;
+  std::int64_t outputs = 0, checked = 0, wrong = 0;
   double worst = 0;  // error, of what is allowed
 };
 
-// Checks all outputs, or as many as about 2^23 steps of the reference allow, which takes a quarter
-// of a second (optimised). The golden ratio's part of them from one to the next spreads them
-// evenly.
-template <class S>
-Checked verify(Data<S>& data) {
-  constexpr std::int64_t kLeast = 64, kSteps = std::int64_t{1} << 23;
+// Checks all outputs of result R, or as many as so many steps of the reference allow. The golden
+// ratio's part of them from one to the next spreads them evenly.
+template <std::size_t R, class S>
+void verify_result(Reference<S>& reference, std::int64_t steps, Checked& c) {
+  constexpr std::int64_t kLeast = 64;
   constexpr double kGoldenRatio = 0.6180339887498949;
-  Reference<S> reference(data);
-  Checked c;
-  c.outputs = reference.outputs();
-  auto step = static_cast<std::int64_t>(kGoldenRatio * static_cast<double>(c.outputs));
+  const std::int64_t outputs = Reference<S>::template outputs<R>();
+  auto step = static_cast<std::int64_t>(kGoldenRatio * static_cast<double>(outputs));
   step = std::max<std::int64_t>(1, step);
-  while (std::gcd(step, c.outputs) != 1) ++step;
+  while (std::gcd(step, outputs) != 1) ++step;
+  c.outputs += outputs;
+  const std::int64_t end = reference.steps() + steps;
   std::int64_t o = 0;
-  for (std::int64_t n = 0; n < c.outputs && (n < kLeast || reference.steps() < kSteps); ++n) {
-    const double got = reference.got(o);
-    const Bounds want = reference.expected(o);
-    o = (o + step) % c.outputs;
+  for (std::int64_t n = 0; n < outputs && (n < kLeast || reference.steps() < end); ++n) {
+    const double got = reference.template got<R>(o);
+    const Bounds want = reference.template expected<R>(o);
+    o = (o + step) % outputs;
     if (want.open) continue;
     ++c.checked;
     const bool right = want.is_nan() ? got != got : want.lo <= got && got <= want.hi;
@@ -264,7 +268,20 @@ Checked verify(Data<S>& data) {
     if (right && allowed > 0 && allowed < kInfinity)
       c.worst = std::max(c.worst, std::fabs(got - (want.lo + allowed)) / allowed);
   }
+}
+
+template <class S, std::size_t... R>
+Checked verify_results(Data<S>& data, std::index_sequence<R...>) {
+  constexpr std::int64_t kSteps = std::int64_t{1} << 23;  // a quarter of a second, optimised
+  Reference<S> reference(data);
+  Checked c;
+  (verify_result<R>(reference, kSteps / static_cast<std::int64_t>(sizeof...(R)), c), ...);
   return c;
+}
+
+template <class S>
+Checked verify(Data<S>& data) {
+  return verify_results(data, std::make_index_sequence<std::size(S::kResults)>());
 }
 
 }  // namespace morello::testbench

@@ -5,9 +5,9 @@
 namespace morello {
 namespace {
 
-// Offset of an operand's element at the iteration point `i`.
-std::string offset_text(const Operand& o) {
-  const Layout layout = o.packed ? Layout::row(static_cast<int>(o.shape.size())) : o.layout;
+// Offset of an operand's element at the iteration point `i`: in memory, or in row order.
+std::string offset_text(const Operand& o, bool in_rows) {
+  const Layout layout = in_rows ? Layout::row(static_cast<int>(o.shape.size())) : o.layout;
   std::string out = "0";
   for (const Digit& digit : layout.digits) {
     std::string index;
@@ -67,7 +67,7 @@ std::vector<i64> run_time_values(const KernelSpec& spec) {
     }
   };
   for (const Param& p : spec.params) add(p);
-  add(spec.result);
+  for (size_t i = 0; i < spec.results.size(); ++i) add(spec.result(i));
   return out;
 }
 
@@ -78,8 +78,9 @@ std::string arguments(const KernelSpec& spec) {
     out += p.packed ? fmt::format("argument[{}], ", i)
                     : fmt::format("static_cast<const {}*>(argument[{}]), ", c_type(p.dtype), i);
   }
-  out +=
-      fmt::format("static_cast<{}*>(argument[{}])", c_type(spec.result.dtype), spec.params.size());
+  for (size_t i = 0; i < spec.results.size(); ++i)
+    out += fmt::format("{}static_cast<{}*>(argument[{}])", i == 0 ? "" : ", ",
+                       c_type(spec.result(i).dtype), spec.params.size() + i);
   for (const i64 value : run_time_values(spec)) out += fmt::format(", {}", value);
   return out;
 }
@@ -131,11 +132,16 @@ std::string tables(const Stage& s, const Param& made) {
          axes_text(s, made);
 }
 
-std::string functions(const Computation& c) {
+// What stages read of one another is found in row order, whatever its layout.
+std::string functions(const Stage& s, int params) {
+  const Computation& c = s.computation;
   // Inputs, the result, extras.
   std::string out = "static std::int64_t offset(int tensor, const std::int64_t* i) {\n";
-  for (int t = 0; t < c.tensors(); ++t)
-    out += fmt::format("  if (tensor == {}) return {};\n", t, offset_text(c.tensor(t)));
+  for (int t = 0, input = 0; t < c.tensors(); ++t) {
+    const bool is_made = t != c.inputs() && s.arguments[input++] >= params;
+    out += fmt::format("  if (tensor == {}) return {};\n", t,
+                       offset_text(c.tensor(t), c.tensor(t).packed || is_made));
+  }
   out += "  return (void)i, -1;\n}\n";
   out += fmt::format(
       "template <class T>\nstatic T body([[maybe_unused]] const T* in, [[maybe_unused]] const T* "
@@ -180,14 +186,16 @@ std::string subject_text(const KernelSpec& spec, const std::string& space, int t
   const std::string kernel = fmt::format("::{}::{}", space, spec.name);
   std::string out = fmt::format(
       "struct subject_{0} {{\nusing Info = {1}_info;\nstatic constexpr int kThreads = {2};\n"
-      "static constexpr bool kFloat = {3};\nstatic constexpr int kBuffers = {4};\n",
+      "static constexpr bool kFloat = {3};\nstatic constexpr int kParams = {4};\n"
+      "static constexpr int kResults[] = {{{5}}};\n",
       spec.name, kernel, threads, is_float(spec.stages.back().computation.compute),
-      spec.params.size() + 1);
+      spec.params.size(), fmt::join(spec.results, ", "));
   for (const Param& p : spec.params)
     if (p.packed) out += packer_text(p, kernel);
   out += "static const Buffer* buffers() {\n  static constexpr Buffer kTable[] = {\n";
   for (const Param& p : spec.params) out += buffer_text(p);
-  out += buffer_text(spec.result) + "  };\n  return kTable;\n}\n";
+  for (size_t i = 0; i < spec.results.size(); ++i) out += buffer_text(spec.result(i));
+  out += "  };\n  return kTable;\n}\n";
   out += call_text(spec, kernel);
   std::vector<std::string> stages;
   for (size_t s = 0; s < spec.stages.size(); ++s) {
@@ -195,7 +203,7 @@ std::string subject_text(const KernelSpec& spec, const std::string& space, int t
     stages.push_back(fmt::format("stage_{}", s));
     out += fmt::format("struct {} {{\n{}{}}};\n", stages.back(),
                        tables(stage, spec.tensor(spec.made_by(static_cast<int>(s)))),
-                       functions(stage.computation));
+                       functions(stage, static_cast<int>(spec.params.size())));
   }
   return out + fmt::format("using Stages = std::tuple<{}>;\n}};\n\n", fmt::join(stages, ", "));
 }

@@ -1,0 +1,126 @@
+// What no program for a group of several stages can cost less than (search/README.md, kernels of
+// several stages): the least bounds of its stages' families, every tensor as near as groups inside
+// could have it.
+//
+// A tensor comes nearer in three ways: the group makes it, and has a buffer for it where all that
+// the group touches fits; a stage before has touched it; or it does not depend on a dim that is
+// tiled. Each needs a group around at least two stages of which all that it touches fits, the
+// tensor's part among it, and that part is smallest if all that can be tiled around those stages
+// is.
+
+#include "search/fusion_search.h"
+
+namespace morello {
+
+// Whether steps along a dim are possible around all these stages, and perhaps others.
+bool FusionSearch::may_tile(int dim, int begin, int end) {
+  const size_t stages = g_.stages.size() + 1;
+  if (may_tile_.empty()) may_tile_.resize(g_.dims.size() * stages * stages);
+  char& known =
+      may_tile_[(static_cast<size_t>(dim) * stages + static_cast<size_t>(begin)) * stages +
+                static_cast<size_t>(end)];
+  if (known == 0) {
+    bool may = tile_problem(g_, dim, begin, end).empty();
+    if (dim == g_.online.dim && begin < g_.online.end && end > g_.online.begin)
+      may |= tile_problem(g_, dim, std::min(begin, g_.online.begin), std::max(end, g_.online.end))
+                 .empty();
+    known = may ? 2 : 1;
+  }
+  return known == 2;
+}
+
+// The shortest step, or rest, that a dim is tiled in.
+static i64 least_step(i64 extent, bool sums) {
+  if (!sums) return 1;
+  i64 least = extent;
+  for (const i64 size : steps_of_sum(extent)) {
+    least = std::min(least, size);
+    if (extent % size > 0) least = std::min(least, extent % size);
+  }
+  return least;
+}
+
+// How near a tensor is at best where groups of all these stages find it near because they touch no
+// more than fits: what they can be tiled by is in the least steps.
+Level FusionSearch::nearest_in_steps(const Group& g, int tensor, int begin, int end) {
+  Group least = g;
+  least.threads = 1;
+  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d)
+    if (!g.tiled.contains(d) && may_tile(d, begin, end))
+      least.extents[d] = least_step(g.extents[d], sums_over(g_, d, begin, end));
+  return nearest(bytes_of(g_.memory_of(tensor), least.extents), least);
+}
+
+// Where the first stage of a group that touches a tensor finds it at best: where it lies, or, if
+// the group has a buffer for it, in that.
+Level FusionSearch::first_level(const Group& g, int tensor, int stage) {
+  const bool lies =
+      tensor < g_.params || g.buffers.contains(tensor) || g_.is_result(g_.memory_of(tensor));
+  if (lies) return g.level[tensor];
+  int last = stage;
+  for (int s = stage + 1; s < g.end; ++s)
+    if (g_.operand_of(s, tensor) >= 0) last = s;
+  return nearest_in_steps(g, tensor, stage, last + 1);
+}
+
+// And any stage: nearer than at first if one before has touched it, or in steps along a dim on
+// which it does not depend.
+Level FusionSearch::least_level(const Group& g, int stage, int operand) {
+  const int tensor = g_.buffer_of(g_.tensor_of(stage, operand)), memory = g_.memory_of(tensor);
+  int first = stage, before = -1;
+  for (int s = stage; s-- > g.begin;)
+    for (int t = 0; t < g_.stages[s].computation.tensors(); ++t)
+      if (g_.memory_of(g_.tensor_of(s, t)) == memory) {
+        before = std::max(before, s);
+        first = s;
+      }
+  Level out = first_level(g, tensor, first);
+  if (before >= 0) out = std::min(out, nearest_in_steps(g, tensor, before, stage + 1));
+  for (const int begin : {stage - 1, stage}) {
+    if (begin < g.begin || begin + 2 > g.end) continue;
+    for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d)
+      if (const int own = g_.dims[d].in_stage[stage];
+          own >= 0 && !g.tiled.contains(d) && may_tile(d, begin, begin + 2) &&
+          !touches(g_.stages[stage].computation.tensor(operand), own))
+        out = std::min(out, nearest_in_steps(g, tensor, begin, begin + 2));
+  }
+  return out;
+}
+
+// What a stage costs at least, whatever is tiled.
+Cost FusionSearch::stage_bound(const Group& g, int stage) {
+  Group near = g;
+  near.begin = stage;
+  near.end = stage + 1;
+  near.buffers.clear();
+  for (const int t : tensors(near)) near.level[t] = kMemory;
+  for (int o = 0; o < g_.stages[stage].computation.tensors(); ++o) {
+    const int t = g_.buffer_of(g_.tensor_of(stage, o));
+    near.level[t] = std::min(near.level[t], least_level(g, stage, o));
+    if (t >= g_.params && !g_.is_result(t) && t != g_.in_result)
+      near.buffers[t] = stored_shape(g_, t, g.extents);
+  }
+  near.tiled.clear();
+  const auto [at, is_new] = bounds_.try_emplace(key(near), Cost::infinite());
+  if (!is_new) return at->second;
+  const auto c = computation(near, stage);
+  if (c->dims.size() > kMaxDims) return at->second;
+  // Other buffers may keep the dims.
+  const std::vector<Family> families =
+      keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
+  const std::vector<Bounded> all =
+      by_bound(*c, machine_, families, options_.threads, part(near, stage));
+  Cost least = Cost::infinite();
+  for (const Bounded& b : all)
+    if (g.threads > 1 || b.problem.threads == 1 || g.beside) least = std::min(least, b.bound);
+  return at->second = least;
+}
+
+Cost FusionSearch::bound(const Group& g) {
+  Cost sum;
+  for (int s = g.begin; s < g.end; ++s)
+    if (!idle(g, s)) sum = sum + stage_bound(g, s) + call();
+  return sum;
+}
+
+}  // namespace morello

@@ -2,6 +2,7 @@
 // parallel tile for its tasks, and `run` around them. Pointers are those of operands of stages, not
 // of tensors: a tensor that is used through two access maps moves differently in each.
 #include <algorithm>
+#include <utility>
 
 #include "codegen/nest.h"
 #include "codegen/operand.h"
@@ -57,6 +58,9 @@ class FusionWriter {
   Here step(const Here& here, const Tile& t, i64 extent) const;
   std::string chunk(const FusedPtr& n, const Tile& t, const Here& here);
   void packers();
+  void fence(Writer& w) {
+    if (std::exchange(streams_, false)) w.code(f_.programs[0].problem.family.isa->fence);
+  }
   std::string moved(const std::string& pointer, i64 by) const {
     return by == 0 ? pointer : fmt::format("{} + {}", pointer, by);
   }
@@ -69,6 +73,7 @@ class FusionWriter {
   Names names_;
   int chunk_count_ = 0;
   bool parallel_ = false;
+  bool streams_ = false;  // some program since the last fence does
   NestCode out_;
 };
 
@@ -198,6 +203,7 @@ void FusionWriter::node(Writer& w, const FusedPtr&, const StageCall& r, const He
   if (p.workspace_bytes > 0) args.push_back(here.arena);
   if (p.parallel) args.emplace_back("pool");
   parallel_ |= p.parallel;
+  streams_ |= p.streams;
   w.line("{}({});", p.name, fmt::join(args, ", "));
 }
 
@@ -243,6 +249,7 @@ std::string FusionWriter::chunk(const FusedPtr& n, const Tile& t, const Here& he
     w.line("alignas(64) unsigned char {}[{}];", inside.arena, each);
   }
   const i64 extent = here.extents[t.dim];
+  const bool outside = std::exchange(streams_, false);
   if (t.rest) w.open("if (task < {})", extent / t.tile);
   emit(w, t.body, inside);
   if (t.rest) {
@@ -251,6 +258,8 @@ std::string FusionWriter::chunk(const FusedPtr& n, const Tile& t, const Here& he
     emit(w, t.rest, inside);
     w.close();
   }
+  fence(w);
+  streams_ = outside;
   chunks_ += fmt::format(
       "struct {0}_data {{\n{1}}};\nMORELLO_UNUSED MORELLO_TARGET static void {0}(void* argument, "
       "std::size_t index) noexcept {{\n{2}}}\n",
@@ -276,8 +285,8 @@ void FusionWriter::packers() {
 
 NestCode FusionWriter::code() {
   for (const StageProgram& p : f_.programs)
-    programs_.push_back(
-        emit_program(library_, p.problem, *p.impl, fmt::format("program_{}", programs_.size())));
+    programs_.push_back(emit_program(library_, p.problem, *p.impl,
+                                     fmt::format("program_{}", programs_.size()), false));
   packers();
   Writer w(1);
   Here here{.extents = whole(g_), .buffers = {}, .at = {}, .arena = "arena"};
@@ -301,6 +310,7 @@ NestCode FusionWriter::code() {
     w.line("alignas(64) unsigned char arena[{}];", arena);
   }
   emit(w, f_.root, here);
+  fence(w);
   out_.parallel = parallel_;
   if (parallel_) params.emplace_back("const ::morello::Parallel& pool");
   out_.functions = library_.text();

@@ -127,8 +127,20 @@ void LeafWriter::store(const Extents& instance) {
 }
 
 void LeafWriter::store_vector(const Extents& instance, const std::string& value) {
-  write_vector(w_, names_, *store_access(f_, job_.refs[out_].packed), job_.refs[out_].dtype,
-               pointer(out_), output_offsets(instance), value);
+  const Access& a = *store_access(f_, job_.refs[out_].packed);
+  const std::vector<Offset> offsets = output_offsets(instance);
+  const auto plain = [&] {
+    write_vector(w_, names_, a, job_.refs[out_].dtype, pointer(out_), offsets, value);
+  };
+  const bool whole = adjacent(offsets) && offsets.size() == static_cast<size_t>(a.lanes);
+  if (!job_.call.streaming || !whole) return plain();
+  // Where offsets are multiples of the alignment compilers test the pointer once.
+  const std::string p = at(pointer(out_), offsets[0]);
+  w_.open("if ((reinterpret_cast<std::uintptr_t>({}) & {}u) == 0)", p, a.streamed_alignment - 1);
+  w_.code(expand(a.streamed, {{"p", p}, {"r0", value}, {"t", names_.fresh("t")}}));
+  w_.otherwise();
+  plain();
+  w_.close();
 }
 
 // What the body reads beside its inputs stays in registers while the reduction runs.

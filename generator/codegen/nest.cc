@@ -33,7 +33,12 @@ class NestWriter {
 
   Writer w{1};
   Names names;
+  bool streams = false;  // some leaf stores past the caches
   void emit(const Spec& spec, const Impl& impl, const Refs& refs, i64 arena);
+  // Others see what was stored past the caches.
+  void fence() {
+    if (streams) w.code(p_.family.isa->fence);
+  }
 
  private:
   void node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs, i64 arena);
@@ -133,6 +138,7 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
         fill_function(shared_.library.functions, out, spec.extent, neutral(c_.combine, c_.compute));
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
+  streams |= n.streaming;
   const LeafJob job{spec.extent, spec.accumulate, refs, n};
   std::string args, strides;
   for (int t = 0; t < tensors(spec); ++t) {
@@ -219,6 +225,7 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
   }
   if (divides_reduction(n)) fields.line("{} copies;", mutable_pointer(refs[c_.inputs()].dtype));
   inside.task(spec, impl, here, "task");
+  inside.fence();
   shared_.library.chunks += fmt::format(
       "struct {0}_data {{\n{1}}};\nMORELLO_UNUSED MORELLO_TARGET static void {0}(void* argument, "
       "std::size_t index) noexcept {{\n{2}}}\n",
@@ -287,7 +294,8 @@ std::map<int, std::string> emit_packers(Library& library, const Problem& p) {
   return out;
 }
 
-ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name) {
+ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name,
+                         bool fenced) {
   const Computation& c = *p.computation;
   const Spec root = p.root();
   Shared shared{.p = p, .library = library};
@@ -320,6 +328,8 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
   else if (arena > 0)
     nest.w.line("unsigned char* {} = workspace;", kArena);
   nest.emit(root, impl, refs, 0);
+  if (fenced) nest.fence();
+  code.streams = nest.streams;
   code.parallel = shared.parallel;
   if (code.parallel) params += ", const ::morello::Parallel& pool";
   code.text = fmt::format("MORELLO_UNUSED MORELLO_TARGET static void {}({}) noexcept {{\n{}}}\n",

@@ -28,8 +28,11 @@ struct ProgramCode {
   std::set<int> strides;    // symbols of those that it takes, in this order, after the pointers
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // takes a pool, last
+  bool streams = false;     // stores past the caches: a fence is to follow
 };
-ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name);
+// Tasks end with their own fences, and the program with one if `fenced`.
+ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, std::string name,
+                         bool fenced = true);
 
 // Names of the packers of `packed` operands.
 std::map<int, std::string> emit_packers(Library& library, const Problem& p);

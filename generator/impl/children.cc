@@ -73,7 +73,8 @@ static bool same(const Block& a, const Block& b) {
   return true;
 }
 static bool same(const Call& a, const Call& b) {
-  return a.kind == b.kind && a.ahead_operand == b.ahead_operand && a.ahead_bytes == b.ahead_bytes;
+  return a.kind == b.kind && a.ahead_operand == b.ahead_operand && a.ahead_bytes == b.ahead_bytes &&
+         a.streaming == b.streaming;
 }
 static bool same(const Hole& a, const Hole& b) { return a.spec == b.spec; }
 

@@ -183,6 +183,7 @@ Impl Parser::call(Reader& r) {
     n.ahead_operand = r.choose("operand", operands_);
     n.ahead_bytes = r.number("a number of bytes", 0);
   }
+  n.streaming = r.accept("streaming");
   return {n};
 }
 

@@ -4,6 +4,7 @@
 
 #include "impl/fusion.h"
 #include "impl/lines.h"
+#include "impl/stage_output.h"
 #include "impl/text.h"
 #include "spec/algebra.h"
 
@@ -238,6 +239,7 @@ StageCall Parser::call(Reader& r, const Here& here) {
   p.problem.machine = &machine_;
   p.problem.threads = here.beside ? fusion_.threads : threads(r);
   p.problem.part = part(r, *p.computation, here);
+  describe_output(g(), machine_, stage, p.problem.part);
   p.problem.part.adds = adds;
   p.problem.family = family(r, *p.computation, stage, here);
   if (!has_child(line)) fail(line, name, "no program is indented below it");

@@ -19,9 +19,11 @@ std::string line_of(const Problem& p, const Move& n) {
 std::string line_of(const Problem&, const Block&) { return "block"; }
 std::string line_of(const Problem& p, const Call& n) {
   if (n.kind == Call::Kind::kFill) return "fill";
-  if (n.ahead_operand < 0) return "call";
-  return fmt::format("call ahead {} {}", p.computation->operands[n.ahead_operand].name,
-                     n.ahead_bytes);
+  std::string out = "call";
+  if (n.ahead_operand >= 0)
+    out +=
+        fmt::format(" ahead {} {}", p.computation->operands[n.ahead_operand].name, n.ahead_bytes);
+  return out + (n.streaming ? " streaming" : "");
 }
 std::string line_of(const Problem& p, const Hole& n) {
   return "hole " + str(n.spec, *p.computation);

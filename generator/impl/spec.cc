@@ -29,6 +29,34 @@ Level Problem::home(int operand) const {
   return machine ? home_level(*computation, *machine, threads) : kMemory;
 }
 
+bool leaves_caches(const Machine& machine, i64 bytes) {
+  return machine.streamed_bytes > 0 && bytes >= machine.streamed_bytes;
+}
+
+bool Problem::output_leaves() const {
+  const int out = computation->inputs();
+  if (computation->reduces()) return false;
+  if (part.home[out] != kRegisters) return part.leaves;
+  const Operand& o = computation->output();
+  return machine && leaves_caches(*machine, count_elements(o.shape) * bytes(o.dtype));
+}
+
+std::string Problem::streaming_problem() const {
+  const Access& store = *family.store;
+  const Operand& o = computation->output();
+  if (computation->reduces()) return "a leaf cannot know whether its sum is complete";
+  if (store.streamed.empty()) return fmt::format("{} cannot store past the caches", store.name);
+  const AddressMap map = root_address(computation->inputs());
+  if (map.unit_stride(family.lane) != 1)
+    return fmt::format("{} is not adjacent along {}", o.name, computation->dims[family.lane].name);
+  for (const AddressTerm& t : map.terms)
+    if (t.dim != family.lane && t.symbol < 0 && computation->dims[t.dim].extent > 1 &&
+        t.stride * bytes(o.dtype) % store.streamed_alignment != 0)
+      return fmt::format("neighbours along {} are {} elements of {} apart and vectors of {} bytes",
+                         computation->dims[t.dim].name, t.stride, o.name, store.streamed_alignment);
+  return "";
+}
+
 Spec Problem::root() const {
   const Computation& c = *computation;
   Spec s;

@@ -30,8 +30,10 @@ struct Spec {
 struct Part {
   // Where operands lie when it begins, and behind them extras; kRegisters: where all of them fit.
   std::array<Level, kMaxOperands + 1> home = {};
-  bool adds = false;    // out += ... instead of out = ...
-  bool beside = false;  // threads do others at the same time, each with one thread
+  bool adds = false;        // out += ... instead of out = ...
+  bool beside = false;      // threads do others at the same time, each with one thread
+  bool leaves = false;      // its output leaves the caches before the kernel is called again
+  bool read_again = false;  // ... but is read by what comes behind it before that
   static Part at(Level level) {
     Part p;
     p.home.fill(level);
@@ -39,6 +41,9 @@ struct Part {
   }
   bool operator==(const Part&) const = default;
 };
+
+// Whether a result of so many bytes leaves the caches before others read it.
+bool leaves_caches(const Machine& machine, i64 bytes);
 
 // The nearest level in which operands lie when a kernel is called by so many threads.
 Level home_level(const Computation& c, const Machine& machine, int threads);
@@ -54,6 +59,10 @@ struct Problem {
   Spec root() const;
   // Where an operand lies when the program begins; extras where `operand` is kMaxOperands.
   Level home(int operand) const;
+  // Whether each element of its output is written once and leaves the caches then.
+  bool output_leaves() const;
+  // Why no leaf can store its output past the caches; empty where leaves can.
+  std::string streaming_problem() const;
   // Address map of an operand or extra where the user gave it (or where the ahead-of-time packer
   // put it).
   AddressMap root_address(int operand) const;

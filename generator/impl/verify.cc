@@ -42,6 +42,7 @@ class Verifier {
   std::string problem(const Spec& spec, const Hole& n) const;
   std::string loop_children_problem(const Spec& spec, const Loop& n) const;
   std::string block_problem(const Spec& spec, const Loop& n) const;
+  std::string streaming_problem(const Spec& spec, const Call& n) const;
   std::string leaf_extent_problem(const Spec& spec) const;
   std::string load_problem(const Spec& spec, int operand) const;
   std::string reduction_step_problem(const Spec& spec, int operand) const;
@@ -202,6 +203,7 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   const bool stream = n.ahead_operand >= 0 && n.ahead_operand < c_.inputs();
   if (stream ? n.ahead_bytes < 1 : n.ahead_bytes != 0)
     return "the distance of a prefetch is at least one byte";
+  if (std::string why = streaming_problem(spec, n); !why.empty()) return why;
   if (std::string why = leaf_extent_problem(spec); !why.empty()) return why;
   for (size_t o = 0; o < c_.operands.size(); ++o) {
     const int operand = static_cast<int>(o);
@@ -214,6 +216,13 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (store_access(f_, spec.place[out].packed)->memory != stored)
     return fmt::format("the family cannot store {} as {}", label(out), name(stored));
   return "";
+}
+
+std::string Verifier::streaming_problem(const Spec& spec, const Call& n) const {
+  if (!n.streaming) return "";
+  if (n.ahead_operand == c_.inputs()) return "lines that are not read are not asked for";
+  if (spec.place[c_.inputs()].packed) return "a copy is read again";
+  return p_.streaming_problem();
 }
 
 std::string Verifier::leaf_extent_problem(const Spec& spec) const {

@@ -98,6 +98,9 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
     out += fmt::format("finish {} {}, from a copy by {}\n", name(c.result()), str(c.finish),
                        write_back(f, c).lanes);
   for (int t = static_cast<int>(c.operands.size()); t < c.tensors(); ++t) out += extra_text(p, t);
+  if (p.output_leaves())
+    out += fmt::format("output leaves{}\n",
+                       p.part.read_again || !p.streaming_problem().empty() ? "" : ", may stream");
   if (!shorter) out += "all attributes\n";
   return out + fmt::format("threads {}\n{}", p.threads, p.machine->toml());
 }

@@ -93,9 +93,9 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
   const Region packed = packed_region(s.extent, operand);
   const bool output = operand == computation().inputs();
   const int ways = output && s.accumulate ? 2 : 1;
+  const Cost given = output && output_leaves_ ? stored(s, {}) : transfer(region(s, operand), from);
   // What is written comes in first and goes out again.
-  return ways * (transfer(region(s, operand), from) + 2 * transfer(packed, to) +
-                 copy_work(operand, packed)) +
+  return ways * (given + 2 * transfer(packed, to) + copy_work(operand, packed)) +
          Cost::milli(kCopyCallMilli) + (output ? finish(s) : Cost());
 }
 

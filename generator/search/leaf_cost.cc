@@ -165,35 +165,49 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
   }
 }
 
-Cost Space::leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const {
+// What it costs to store the output, beyond the instructions: its lines are read before they are
+// stored to, unless it accumulates without anybody waiting for them; and a result that leaves the
+// caches is written back. Stores past the caches read nothing.
+Cost Space::stored(const Spec& s, const Call& call) const {
+  const int out = computation().inputs();
+  const Region r = region(s, out);
+  const Level to = s.place[out].level;
+  const bool asks = call.ahead_operand == out;
+  if (call.streaming) return lines_of(r, streamed_millicycles());
+  Cost t = transfer(r, to, asks);
+  if (s.accumulate) return 2 * t;
+  if (to < kL3) return t;
+  if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
+  return output_leaves_ ? t + lines_of(r, line_millicycles(kMemory, false)) : t;
+}
+
+Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
   w.alu += w.steps;  // loop control
   add_partial_loads(s, w);
   Work edges;
   add_edges(s, edges);
-  const bool asks = ahead_operand == c.inputs();
+  const bool asks = call.ahead_operand == c.inputs();
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
   const bool beside = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Cost traffic = beside ? extras(s.extent) : Cost(), hidden, stalled;
-  for (int o = 0; o < operands(); ++o) {
-    const bool output = o == c.inputs();
+  for (int o = 0; o < c.inputs(); ++o) {
     const Region r = region(s, o);
     const Level from = s.place[o].level;
-    const i64 stream = o == ahead_operand && !output ? stream_bytes(s, o, r) : 0;
-    const bool ahead = stream > ahead_bytes;
-    Cost t = ahead ? this->stream(r, from, ahead_bytes) : transfer(r, from, output && asks);
+    const i64 stream = o == call.ahead_operand ? stream_bytes(s, o, r) : 0;
+    const bool ahead = stream > call.ahead_bytes;
+    Cost t = ahead ? this->stream(r, from, call.ahead_bytes) : transfer(r, from);
     if (ahead && streams_of(family(), c, o) > 1)
       t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
     if (ahead && from == kMemory)
-      hidden = Cost::milli(static_cast<i64>(t.value()) / stream * (stream - ahead_bytes));
-    if (output && !asks && !s.accumulate && from >= kL3)
-      t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
-    traffic = traffic + (output && s.accumulate ? 2 : 1) * t;
-    if (!ahead && !output) stalled = stalled + stall(r, from, w);
+      hidden = Cost::milli(static_cast<i64>(t.value()) / stream * (stream - call.ahead_bytes));
+    traffic = traffic + t;
+    if (!ahead) stalled = stalled + stall(r, from, w);
   }
+  traffic = traffic + stored(s, call);
   return std::max(overlapped(compute, traffic, hidden), stalled);
 }
 
@@ -330,7 +344,9 @@ Cost Space::lower_bound() const {
       copies = copies + copy_work(o, packed_region(root.extent, o)) +
                lines * Cost::milli(line_millicycles(from, false));
     } else if (from > kL1) {
-      const Cost bring = lines * Cost::milli(line_millicycles(from, true));
+      i64 each = line_millicycles(from, true);
+      if (!input && streams_) each = std::min(each, streamed_millicycles());
+      const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;
       if (input && reused(root, o)) viewed = viewed + overlap(bring, half);
     }

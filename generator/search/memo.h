@@ -31,7 +31,7 @@ namespace morello {
 // purpose: never an index into an enumeration.
 struct Decision {
   std::int16_t rewrite = -1;  // row of the rewrite table
-  std::int16_t subject = 0;   // dim or operand
+  std::int16_t subject = 0;   // dim or operand; of a leaf, whether it stores past the caches
   std::int32_t detail = 0;    // level, or operand asked for ahead of time + 1
   i64 value = 0;              // tile, or bytes
   bool operator==(const Decision&) const = default;

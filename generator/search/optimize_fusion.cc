@@ -23,6 +23,7 @@
 
 #include <algorithm>
 
+#include "impl/stage_output.h"
 #include "search/fusion_search.h"
 #include "spec/build.h"
 #include "spec/sizes.h"
@@ -321,6 +322,7 @@ Part FusionSearch::part(const Group& g, int stage) const {
     home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
   }
   p.beside = g.beside;
+  describe_output(g_, machine_, stage, p);
   p.adds = sums_over(g_, g.behind, stage);
   return p;
 }

@@ -102,6 +102,8 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
   for (const std::vector<i64>& menu : menus_) pieces *= static_cast<i64>(menu.size());
   if (options_.max_specs > 0) options_.max_specs = ceil_div(options_.max_specs, pieces);
   options_.part = Part::at(home_level(c, machine, options.threads));
+  options_.part.leaves =
+      leaves_caches(machine, count_elements(c.output().shape) * bytes(c.output().dtype));
   if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }
 

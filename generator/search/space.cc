@@ -84,6 +84,8 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   const int lane = family().lane;
   stores_adjacent_ =
       lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
+  output_leaves_ = problem_.output_leaves();
+  streams_ = output_leaves_ && !problem_.part.read_again && problem_.streaming_problem().empty();
   for (int o = 0; o < operands(); ++o) {
     packs_[o] = packing_pays(o);
     if (!family().packed[o].digits.empty()) copy_kind_[o] = copy_kind(o);
@@ -322,6 +324,12 @@ bool Space::asks_for_output(const Spec& s) const {
   const bool vectors = family().kernel->lanes > 1 && !family().kernel->lanes_reduce;
   return vectors && stores_adjacent_ && !place.packed && !s.accumulate &&
          prefetch_saves(place.level);
+}
+
+bool Space::streams(const Spec& s) const {
+  const Place& place = s.place[computation().inputs()];
+  return streams_ && !place.packed && place.level >= kL3 &&
+         s.extent[family().lane] >= family().kernel->lanes;
 }
 
 int Space::prefetchable(const Spec& s) const {

@@ -102,8 +102,7 @@ class Space {
   Cost transfer(const Region& r, Level from, bool prefetched = false) const;
   // Bringing an operand to any nearer level, for those that use it there.
   Cost view(const Spec& s, int operand) const;
-  // With a stream prefetched so many bytes ahead, or the output asked for; ahead_operand -1: none.
-  Cost leaf(const Spec& s, int ahead_operand, i64 ahead_bytes) const;
+  Cost leaf(const Spec& s, const Call& call) const;
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
   Cost copy(const Spec& s, int operand, Level to) const;
@@ -135,6 +134,8 @@ class Space {
   int prefetchable(const Spec& s) const;
   // Whether a leaf might ask for the lines of its output before it computes.
   bool asks_for_output(const Spec& s) const;
+  // Whether it might store past the caches.
+  bool streams(const Spec& s) const;
 
  private:
   friend class Steps;
@@ -171,6 +172,9 @@ class Space {
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
   i64 line_millicycles(Level l, bool prefetched) const;
+  i64 streamed_millicycles() const;  // a line
+  Cost lines_of(const Region& r, i64 millicycles) const;
+  Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;
   Cost stream(const Region& r, Level from, i64 distance) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
@@ -191,6 +195,8 @@ class Space {
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
+  bool output_leaves_ = false;
+  bool streams_ = false;  // as far as all leaves are concerned
   bool packs_[kMaxOperands] = {};
   Uops mapped_;        // of one vector: the body, or what of it comes before the row of a sum
   Uops body_extras_;   // of one vector: what the body of a sum reads beside it

@@ -95,11 +95,20 @@ i64 Space::line_millicycles(Level l, bool prefetched) const {
   return std::max(alone, d.shared_line_millicycles * users);
 }
 
-Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
-  if (from <= kL1) return Cost();
-  i64 total = r.lines * line_millicycles(from, prefetched);
+i64 Space::streamed_millicycles() const {
+  const LevelDesc& memory = machine().levels[kMemory];
+  const i64 users = std::min(problem_.threads, memory.shared_by);
+  return std::max(machine().streamed_line_millicycles, memory.shared_line_millicycles * users);
+}
+
+Cost Space::lines_of(const Region& r, i64 millicycles) const {
+  i64 total = r.lines * millicycles;
   if (const i64 pages = r.pages(); pages > kPagesAtHand) total += pages * kPageMilli;
   return Cost::milli(total);
+}
+
+Cost Space::transfer(const Region& r, Level from, bool prefetched) const {
+  return from <= kL1 ? Cost() : lines_of(r, line_millicycles(from, prefetched));
 }
 
 // A stream that is prefetched: nobody has asked for its first lines, and a distance less than the

@@ -71,6 +71,10 @@ struct Access {
   // 0. Empty: the generated code goes through a local array.
   std::string_view partial = "";
   Uops partial_uops = {};  // what `partial` costs, all of it
+  // Of a store: like `code`, but past the caches, where {p} is a multiple of so many bytes. Empty:
+  // it cannot. What is stored so others see after Isa::fence.
+  std::string_view streamed = "";
+  int streamed_alignment = 0;
 };
 
 struct Kernel {
@@ -159,6 +163,7 @@ struct Isa {
   bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it
   std::string_view prelude;       // helper functions the templates call, or ""
   std::string_view prefetch;      // template over {p}, or ""
+  std::string_view fence = "";    // between stores past the caches and what others do next; or ""
   std::string_view keep;  // template over {r}: the compiler must have it in a register; or ""
   // Template over {p}: the compiler no longer knows where the pointer points; or "".
   std::string_view forget;

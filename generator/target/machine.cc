@@ -12,6 +12,8 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"parallel_cycles", &Machine::parallel_millicycles, true, 0, kMaxCycles},
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
+    {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
+    {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},
 };
 static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_per_cycle", &Pipes::fma, true, 100, 16'000},
@@ -64,6 +66,7 @@ static void print_fields(std::string& out, std::span<const MachineField<T>> fiel
                          const T& object) {
   for (const MachineField<T>& f : fields) {
     const i64 value = f.get(object);
+    if (f.optional && value == 0) continue;
     out += fmt::format("{} = {}\n", f.key, f.decimals ? decimal(value) : std::to_string(value));
   }
 }

@@ -63,6 +63,11 @@ struct Machine {
   i64 parallel_millicycles = 0;   // start and end of one parallel region
   i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
   int two_streams_percent = 100;  // time of two prefetched streams, one being 100
+  // A result of so many bytes has left the caches before anybody reads it, whatever level they fit:
+  // every line that was stored is written back to memory. 0: not known, and nothing is stored past
+  // the caches; else that costs so much a line.
+  i64 streamed_bytes = 0;
+  i64 streamed_line_millicycles = 0;
 
   const Pipes& pipes(int vector_bits) const {
     return vector_bits > 256 && core512 ? *core512 : core;

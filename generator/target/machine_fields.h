@@ -16,7 +16,8 @@ struct MachineField {
   std::variant<int T::*, i64 T::*> member;
   bool decimals = false;
   i64 least = 0;
-  i64 most = 0;  // of the stored value, so thousandths where `decimals`
+  i64 most = 0;           // of the stored value, so thousandths where `decimals`
+  bool optional = false;  // left out, it is 0
 
   i64 get(const T& object) const {
     return std::visit([&](auto m) { return static_cast<i64>(object.*m); }, member);

@@ -76,7 +76,7 @@ class Reader {
   bool read_field(const toml::table& table, const MachineField<T>& field, const std::string& in,
                   T& object) {
     const toml::node* node = table.get(field.key);
-    if (node == nullptr) return fail_missing(table, field.key, in);
+    if (node == nullptr) return field.optional || fail_missing(table, field.key, in);
     const std::optional<i64> value = field.decimals ? millicycles(*node) : integer(*node);
     if (value && *value >= field.least && *value <= field.most) {
       field.set(object, *value);
@@ -176,7 +176,14 @@ class Reader {
       return fail(root_.get("prefetch_bytes")->source(),
                   fmt::format("`prefetch_bytes` must be a multiple of the line of [L1], {}",
                               m.levels[kL1].line));
-    return true;
+    return check_streamed(m);
+  }
+  bool check_streamed(const Machine& m) {
+    if ((m.streamed_bytes > 0) == (m.streamed_line_millicycles > 0)) return true;
+    const auto [given, missing] = m.streamed_bytes > 0
+                                      ? std::pair("streamed_bytes", "streamed_line_cycles")
+                                      : std::pair("streamed_line_cycles", "streamed_bytes");
+    return fail(root_.get(given)->source(), fmt::format("`{}` needs `{}`", given, missing));
   }
   bool check_words(const Machine& m) {
     const auto good = [](char c) {

@@ -57,6 +57,7 @@ ImplPtr random_call(const Problem& p, const Spec& spec, Random& random) {
     if (call.ahead_operand < p.computation->inputs())
       call.ahead_bytes = 64 * random.between(1, 300);
   }
+  call.streaming = random.one_in(2) && p.streaming_problem().empty();
   return legal(p, spec, {call});
 }
 

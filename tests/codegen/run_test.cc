@@ -40,6 +40,51 @@ constexpr Row kRows[] = {
      "      rest 5\n        loop m by 1\n          call\n"},
 };
 
+// Past the caches, for every type that can: in whole vectors and parts of them, by tasks, where
+// rows begin at multiples of 16 bytes and, at the end of a page, the tensor does or does not.
+constexpr Row kStreamingRows[] = {
+    {"(x: f32[77]): f32 = x * x", "avx2", "map_f32x8 lane=i", 1,
+     "loop i by 32\n  body\n    call streaming\n  rest 13\n    call streaming\n"},
+    {"(x: f32[128]): f32 = x * x", "avx512", "map_f32x16 lane=i", 2,
+     "parallel i by 64\n  call streaming\n"},
+    {"(x: f32[3,36], y: f32[36]): f32 = x * y", "avx2", "map_f32x8 lane=i1", 1,
+     "loop i0 by 1\n  loop i1 by 8\n    body\n      call streaming\n"
+     "    rest 4\n      call streaming\n"},
+    {"(x: f32[80]): bf16 = convert(x)", "avx2", "map_f32x8 lane=i", 1,
+     "loop i by 8\n  call streaming\n"},
+    {"(x: f32[83]): f16 = convert(x)", "avx512", "map_f32x16 lane=i", 1,
+     "loop i by 16\n  body\n    call streaming\n  rest 3\n    call streaming\n"},
+    {"(x: f32[96]): bf16 = convert(x)", "avx512", "map_f32x16 lane=i", 3,
+     "parallel i by 32\n  call streaming\n"},
+    {"(x: i32[50]): i32 = x * x", "avx512", "map_i32x16 lane=i", 1,
+     "loop i by 16\n  body\n    call streaming\n  rest 2\n    call streaming\n"},
+    {"(x: i32[40]): i16 = convert(x)", "avx2", "map_i32x8 lane=i", 1,
+     "loop i by 8\n  call streaming\n"},
+};
+
+size_t times(std::string_view text, std::string_view part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST_CASE("what is stored past the caches") {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (const Row& row : kStreamingRows) {
+    CAPTURE(row.spec);
+    kernels.push_back(
+        std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));
+    kernels.back()->add(row.isa, row.family, row.program);
+    // The program ends with a fence or its tasks do.
+    const std::string text = emit_header({kernels.back()->code}, {}).header;
+    CHECK(times(text, "_mm_sfence();\n}\n") == 1);
+    CHECK(times(text, "_mm_sfence();") == 1);
+  }
+  for (const char* compiler : {MORELLO_TEST_CXX, MORELLO_TEST_CLANG})
+    if (*compiler != '\0')
+      CHECK(test::compile_and_run(kernels, {compiler, "-std=c++17 -O2"}, "streaming") == "");
+}
+
 TEST_CASE("hand-written programs") {
   std::vector<std::unique_ptr<Kernel>> kernels;
   for (const Row& row : kRows) {

@@ -236,6 +236,33 @@ constexpr OtherRow kOtherRows[] = {
     {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
      "map_f32x8",
      {"i=8 x@mem y@mem out@mem acc", "call", "call: only a sum accumulates"}},
+
+    // What is stored past the caches is complete, in vectors, and not read again.
+    {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
+     "map_f32x8",
+     {"i=8 x@mem y@mem out@mem", "call streaming", ""}},
+    {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
+     "map_f32x8",
+     {"i=8 x@mem y@mem out@mem", "call ahead out 0 streaming",
+      "call ahead out 0 streaming: lines that are not read are not asked for"}},
+    {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
+     "map_f32x8",
+     {"i=8 x@mem y@mem out@L1 packed", "call streaming", "call streaming: a copy is read again"}},
+    {kMatmul,
+     k6x16,
+     {"m=6 n=16 k=19 a@mem b@mem out@mem", "call streaming",
+      "call streaming: a leaf cannot know whether its sum is complete"}},
+    {"(x: f32[35], y: f32[35]): f32 = add(x, y)",
+     "map_f32 ",
+     {"i=1 x@mem y@mem out@mem", "call streaming",
+      "call streaming: store_f32 cannot store past the caches"}},
+    {"(x: f32[6,9], y: f32[6,9] col): f32 = add(x, y)",
+     "map_f32x8 lane=i1",
+     {"i0=1 i1=8 x@mem y@mem out@mem", "copy y to L1\n  call streaming",
+      "call streaming: neighbours along i0 are 9 elements of out apart and vectors of 16 bytes"}},
+    {"(x: f32[6,12], y: f32[6,12] col): f32 = add(x, y)",
+     "map_f32x8 lane=i1",
+     {"i0=1 i1=8 x@mem y@mem out@mem", "copy y to L1\n  call streaming", ""}},
 };
 
 TEST_CASE("threads") {

@@ -130,6 +130,20 @@ constexpr Shape kStages[] = {
     {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
 };
 
+// Of one stage, of several, in pieces; rows that begin at multiples of 16 bytes and not.
+constexpr Shape kStreamed[] = {
+    {"stream(x: f32[40,96], y: f32[96]): f32 = x * y", 1},
+    {"stream_2(x: f32[4000]): f32 = x * 3 + 1", 2},
+    {"stream_odd(x: f32[37,101], y: f32[37,101] col): f32 = x - y", 2},
+    {"stream_bf16(x: f32[50,64]): bf16 = tanh(x)", 3},
+    {"stream_f16(x: bf16[33,48], y: f32[48]): f16 = x * y", 1},
+    {"stream_i32(x: i16[70,52]): i32 = x * 5", 1},
+    {"stream_rms(x: f32[37,400], w: f32[400]): f32 = rms_norm(x, 0.00001, axis=1) * w", 2},
+    {"stream_layer(x: bf16[19,208], g: f32[208]): bf16 = layer_norm(x, 0.001, axis=1) * g", 3},
+    {"stream_softmax(x: f32[5,4004]): f32 = softmax(x, axis=1)", 2},
+    {"stream_rows(x: f32[m near 40,64] strided): f32 strided = x * x", 2},
+};
+
 constexpr Shape kLarge[] = {
     {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
     {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
@@ -174,6 +188,27 @@ TEST_CASE("small shapes") {
 TEST_CASE("several stages") {
   const Machine machine = *load_machine("x86-64-v3");
   Batch batch = found(kStages, MORELLO_RUN_DIRECTORY "/stages", machine, "avx512_bf16,avx2,scalar");
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+// Caches so small and memory so dear that every result that can be is stored past them.
+TEST_CASE("results stored past the caches") {
+  Machine machine = *load_machine("x86-64-v3");
+  machine.levels[kL1].bytes = machine.levels[kL2].bytes = machine.levels[kL3].bytes = 1024;
+  machine.levels[kMemory].line_millicycles = machine.levels[kMemory].prefetched_millicycles =
+      1'000'000;
+  machine.streamed_bytes = 64;
+  machine.streamed_line_millicycles = 1000;
+  Batch batch(MORELLO_RUN_DIRECTORY "/streamed");
+  for (const Shape& s : kStreamed) {
+    CAPTURE(s.spec);
+    const std::string problem = batch.add({s.spec, s.threads, "avx512_bf16,avx2"}, machine);
+    if (!problem.empty()) FAIL(problem);
+    const bool wanted = std::string_view(s.spec).find("101") == std::string_view::npos;
+    for (const std::string& program : batch.programs())
+      CHECK_MESSAGE((program.find(" streaming\n") != program.npos) == wanted, program);
+  }
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }

@@ -249,7 +249,7 @@ void check_kernel(const KernelSpec& k, const Machine& machine, const Isa& isa, i
 
 TEST_CASE("the search finds the least cost of all programs of several stages") {
   const Machine machines[] = {toy_machine(128, 512), toy_machine(64, 192, 1024),
-                              toy_machine(1024, 4096)};
+                              streaming(toy_machine(64, 128), 32, 2000), toy_machine(1024, 4096)};
   Tally tally;
   size_t turn = 0;
   for (const std::string_view text : kCompositions) {

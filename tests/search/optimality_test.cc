@@ -41,7 +41,8 @@ std::vector<std::vector<double>> small_integers(const Computation& c) {
 struct Tally {
   int specs = 0, spaces = 0, every_way = 0, searches = 0;
   std::map<int, int> by_threads;
-  size_t programs = 0, twice = 0, shares = 0;  // with loops in loops, reductions in parallel
+  // With loops in loops, reductions in parallel, stores past the caches.
+  size_t programs = 0, twice = 0, shares = 0, streaming = 0;
 };
 
 // The least cost of all programs, each of which is right; nothing if they are too many.
@@ -57,6 +58,7 @@ std::optional<Cost> least_of_all(const KernelSpec& k, const Space& space, Tally&
     const std::string text = print(space.problem(), *p.impl);
     tally.twice += text.find(" leaving ") != std::string::npos;
     tally.shares += text.find("parallel split ") != std::string::npos;
+    tally.streaming += text.find(" streaming\n") != std::string::npos;
     REQUIRE(verify(space.problem(), root, *p.impl) == "");
     REQUIRE(interpret(space.problem(), *p.impl, inputs) == want);
   }
@@ -102,7 +104,8 @@ void check_spec(const KernelSpec& k, int turn, Searches& searches, Tally& tally)
     REQUIRE(!all.empty());
     for (const Family* f : {&all.front(), &all[all.size() / 2], &all.back()}) {
       CAPTURE(f->str(k.computation()));
-      const Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
+      Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
+      if (turn % 3 == 0) machine = streaming(machine, 64, turn % 4 < 2 ? 3000 : 15'000);
       const int threads = kThreads[turn % std::size(kThreads)];
       any |= check_space(k, machine, *f, threads, searches, tally);
     }
@@ -121,6 +124,7 @@ TEST_CASE("the search finds the least cost of all programs, however it searches"
   MESSAGE("specs with every program seen: "
           << tally.specs << ", spaces: " << tally.spaces << ", programs interpreted: "
           << tally.programs << ", with parallel loops in parallel loops: " << tally.twice
+          << ", with stores past the caches: " << tally.streaming
           << ", with shares of a reduction: " << tally.shares << "; searches: " << tally.searches
           << ", spaces searched in every way: " << tally.every_way << ", in so many ways each: "
           << every_way().size() << ", the others: " << pairs_of_ways().size());
@@ -128,6 +132,7 @@ TEST_CASE("the search finds the least cost of all programs, however it searches"
   CHECK(tally.every_way >= 30);
   CHECK(tally.twice >= 50);
   CHECK(tally.shares >= 50);
+  CHECK(tally.streaming >= 50);
   for (int threads : {1, 2, 4}) CHECK(tally.by_threads[threads] >= 50);
 }
 

@@ -100,6 +100,32 @@ TEST_CASE("the program costs what the search says, is legal, and prints and pars
   }
 }
 
+// Costs of graniterapids; for others nothing is known of it.
+TEST_CASE("large results are stored past the caches, small ones are not") {
+  const auto streams = [](std::string_view text, const char* machine, const char* isa = "avx512") {
+    const KernelSpec k = spec(text);
+    const Machine m = *load_machine(machine);
+    const Optimum o = found(optimize(k, m, *find_isa(isa), {}));
+    const std::string nest = o.fusion ? print(*o.fusion) : print(o.problem, *o.impl);
+    CAPTURE(nest);
+    const bool found = nest.find(" streaming\n") != nest.npos;
+    // By what makes the result, and by nothing else.
+    if (found && o.fusion) CHECK(nest.find(" streaming\n") > nest.rfind("cycles,"));
+    return found;
+  };
+  for (const char* isa : {"avx512", "avx2"}) {
+    CHECK(streams("(x: f32[4096,4096]): f32 = relu(x)", "graniterapids", isa));
+    CHECK(!streams("(x: f32[4096,4096]): f32 = relu(x)", "zen5", isa));
+    CHECK(!streams("(x: f32[512,1024]): f32 = relu(x)", "graniterapids", isa));
+    CHECK(streams("(x: f32[4096,4096], w: f32[4096]): f32 = rms_norm(x, 0.00001, axis=1) * w",
+                  "graniterapids", isa));
+    CHECK(!streams("(x: f32[64,2304], w: f32[2304]): f32 = rms_norm(x, 0.00001, axis=1) * w",
+                   "graniterapids", isa));
+  }
+  CHECK(!streams("(x: f32[4096,4096]): f32 = relu(x)", "graniterapids", "scalar"));
+  CHECK(!streams("(a: f32[2048,64], b: f32[64,4096]): f32 = matmul(a, b)", "graniterapids"));
+}
+
 TEST_CASE("a budget stops the search, the same way each time") {
   const KernelSpec k = spec(kSpecs[0]);
   const Machine machine = toy_machine(4096, 32768, 262144);

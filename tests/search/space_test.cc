@@ -20,17 +20,20 @@ constexpr std::string_view kSpecs[] = {
 };
 
 TEST_CASE("no program is cheaper than the family's bound") {
-  for (std::string_view text : kSpecs) {
-    CAPTURE(text);
-    const KernelSpec k = spec(text);
-    const Machine machine = toy_machine();
-    for (const Family& f : families(k.computation(), *find_isa("avx2")))
-      for (int threads : {1, 2, 4, 6}) {
-        Searcher search({&k.computation(), &machine, f, threads});
-        CAPTURE(f.str(k.computation()));
-        CHECK(search.space.lower_bound() <= search.cost());
-      }
-  }
+  const Machine machines[] = {toy_machine(), streaming(toy_machine(), 64, 2000),
+                              streaming(toy_machine(512, 1024, 65536), 64, 1000)};
+  for (std::string_view text : kSpecs)
+    for (const Machine& machine : machines) {
+      CAPTURE(text);
+      CAPTURE(machine.toml());
+      const KernelSpec k = spec(text);
+      for (const Family& f : families(k.computation(), *find_isa("avx2")))
+        for (int threads : {1, 2, 4, 6}) {
+          Searcher search({&k.computation(), &machine, f, threads});
+          CAPTURE(f.str(k.computation()));
+          CHECK(search.space.lower_bound() <= search.cost());
+        }
+    }
 }
 
 // Leaves of equal parts: 16 and 16 rows take less than 28 and 4.
@@ -249,7 +252,45 @@ TEST_CASE("a leaf asks for an output that is far, whole and only written") {
     s.place[2] = row.out;
     s.accumulate = row.accumulate;
     CHECK(space.asks_for_output(s) == row.asks);
-    if (row.asks) CHECK(space.leaf(s, 2, 0) < space.leaf(s, -1, 0));
+    if (row.asks) CHECK(space.leaf(s, {.ahead_operand = 2}) < space.leaf(s, {}));
+  }
+}
+
+TEST_CASE("a leaf may store past the caches what leaves them") {
+  const Machine machine = streaming(toy_machine(1024, 4096, 1 << 20), 4096, 2000);
+  struct Row {
+    std::string_view text;
+    Place out;
+    bool streams;
+  };
+  for (const Row& row :
+       {Row{"(x: f32[32,32], y: f32[32,32] col): f32 = x + y", {kMemory, false}, true},
+        Row{"(x: f32[32,32], y: f32[32,32] col): f32 = x + y", {kL3, false}, true},
+        Row{"(x: f32[32,32], y: f32[32,32] col): f32 = x + y", {kL2, false}, false},
+        Row{"(x: f32[32,32], y: f32[32,32] col): f32 = x + y", {kMemory, true}, false},
+        // Smaller; with rows that begin anywhere; by columns; a sum.
+        Row{"(x: f32[31,32], y: f32[31,32] col): f32 = x + y", {kMemory, false}, false},
+        Row{"(x: f32[32,33], y: f32[32,33] col): f32 = x + y", {kMemory, false}, false},
+        Row{"(x: f32[64,32]): f32[64] = reduce_sum(x, axis=1)", {kMemory, false}, false},
+        Row{"(a: f32[32,8], b: f32[8,64]): f32 = matmul(a, b)", {kMemory, false}, false}}) {
+    CAPTURE(row.text);
+    const KernelSpec k = spec(row.text);
+    for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
+      if (f.kernel->lanes == 1) continue;
+      CAPTURE(f.str(k.computation()));
+      const Space space({&k.computation(), &machine, f, 1});
+      Spec s = space.problem().root();
+      s.place.fill({kL1, false});
+      s.place[k.computation().inputs()] = row.out;
+      CHECK(space.streams(s) == row.streams);
+      if (row.streams) CHECK(space.leaf(s, {.streaming = true}) < space.leaf(s, {}));
+      s.extent[f.lane] = 7;
+      CHECK(!space.streams(s));
+      // A part of a kernel: whoever knows all of it says so.
+      Problem part = space.problem();
+      part.part = Part::at(kMemory);
+      CHECK(!part.output_leaves());
+    }
   }
 }
 

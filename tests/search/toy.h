@@ -25,6 +25,13 @@ inline Machine toy_machine(i64 l1 = 1024, i64 l2 = 4096, i64 l3 = 0) {
   return m;
 }
 
+// The same, where results of so many bytes leave the caches, and a line past them costs so much.
+inline Machine streaming(Machine m, i64 bytes, i64 line_millicycles) {
+  m.streamed_bytes = bytes;
+  m.streamed_line_millicycles = line_millicycles;
+  return m;
+}
+
 // A Space, a memo and a solver.
 struct Searcher {
   explicit Searcher(const Problem& p) : space(p) {}

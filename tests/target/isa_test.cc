@@ -120,6 +120,15 @@ void check_access(const Access& a) {
     CHECK(a.partial_uops.load >= a.uops.load);
     CHECK(a.partial_uops.store >= a.uops.store);
   }
+  if (!a.streamed.empty()) {
+    CHECK(store);
+    given = placeholders(a.streamed);
+    given.erase("t");
+    CHECK(given == Names{"p", "r0"});
+    // Whole vectors in a run stay aligned if the first is.
+    CHECK(a.streamed_alignment > 0);
+    CHECK(a.lanes * a.group * bytes(a.memory) % a.streamed_alignment == 0);
+  }
   const i64 moved = a.group * (a.kind == Access::Kind::kBroadcast ? 1 : a.lanes * a.regs);
   CHECK(c.dims.size() == 1);
   CHECK(c.dims[0].extent == moved);
@@ -158,7 +167,10 @@ TEST_CASE("every row agrees with what it implements") {
     for (const auto& rows : isa->kernels)
       for (const Kernel& k : rows) check_kernel(*isa, k);
     for (const auto& rows : isa->accesses)
-      for (const Access& a : rows) check_access(a);
+      for (const Access& a : rows) {
+        check_access(a);
+        CHECK((a.streamed.empty() || !isa->fence.empty()));
+      }
     for (const auto& rows : isa->transposes)
       for (const Transpose& t : rows) check_transpose(t);
     for (const auto& rows : isa->functions)

@@ -105,6 +105,19 @@ TEST_CASE("a machine without 512-bit vectors") {
   CHECK(m->toml() == text);
 }
 
+TEST_CASE("a machine that stores past the caches") {
+  std::string text(kGood);
+  const std::string before = "two_streams_percent = 93\n";
+  text.replace(text.find(before), before.size(),
+               before + "streamed_bytes = 1048576\nstreamed_line_cycles = 12.5\n");
+  const Result<Machine> m = parse_machine(text, "toy.toml");
+  REQUIRE_MESSAGE(m.ok(), m.error().str());
+  CHECK(m->streamed_bytes == 1'048'576);
+  CHECK(m->streamed_line_millicycles == 12'500);
+  CHECK(m->toml() == text);
+  CHECK(parse_machine(kGood, "toy.toml")->streamed_bytes == 0);
+}
+
 TEST_CASE("shipped machine files") {
   CHECK(shipped_machines() == std::vector<std::string>{"alderlake", "graniterapids", "haswell",
                                                        "skylake", "skylake-server", "x86-64-v3",
@@ -158,6 +171,21 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:6:18: error: `prefetch_bytes` must be a multiple of the line of [L1], 64
   prefetch_bytes = 4000
                    ^~~~
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_bytes = 4096",
+     R"(toy.toml:8:18: error: `streamed_bytes` needs `streamed_line_cycles`
+  streamed_bytes = 4096
+                   ^~~~
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_line_cycles = 9",
+     R"(toy.toml:8:24: error: `streamed_line_cycles` needs `streamed_bytes`
+  streamed_line_cycles = 9
+                         ^
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_bytes = 0",
+     R"(toy.toml:8:18: error: `streamed_bytes` must be an integer from 1 to 1099511627776
+  streamed_bytes = 0
+                   ^
 )"},
     {"prefetch_bytes", "prefech_bytes",
      R"(toy.toml:6:1: error: unknown key `prefech_bytes`; did you mean `prefetch_bytes`?

@@ -82,6 +82,8 @@ std::string access(const Isa& isa, const Access& a) {
   std::string text = access(isa, a, "code", a.code, 0);
   for (const int n : partial_sizes(a))
     text += access(isa, a, fmt::format("partial{}", n), a.partial, n);
+  if (!a.streamed.empty())
+    text += access(isa, a, "streamed", fmt::format("{}\n  {}", a.streamed, isa.fence), 0);
   return text;
 }
 

@@ -373,6 +373,10 @@ void test_access(const RowsLibrary& library, const Access& a, Source& source, un
     for (size_t i = 0; i < std::min(list.size(), 64 * moved); i += moved)
       if (!test_access(partial, a, fence, &list[i], static_cast<size_t>(n))) return;
   }
+  if (a.streamed.empty()) return;
+  const RowFunction streamed = library.find(a.name, "streamed");
+  for (size_t i = 0; i < std::min(list.size(), 64 * moved); i += moved)
+    if (!test_access(streamed, a, fence, &list[i], moved)) return;
 }
 
 // ---- Transpositions. ----

@@ -4,6 +4,7 @@
 //   Spec  =>  call ahead x D           the same, x's stream prefetched D bytes ahead: the machine's
 //                                      distance, half or a quarter of it
 //   Spec  =>  call ahead out 0         the same, the lines of the output asked for first
+//   Spec  =>  call streaming           the same, the output stored past the caches
 //
 // Fires when every parallel extent is within the quantum and the operands lie where the leaf can
 // read them. Prefetch is proposed for the longest sequential stream from L3 or memory: one stream
@@ -21,6 +22,13 @@
 
 namespace morello::rewrites {
 
+constexpr std::int16_t kStreaming = 1;  // Decision::subject
+
+static Call call_of(const Decision& d) {
+  return {
+      .ahead_operand = d.detail - 1, .ahead_bytes = d.value, .streaming = d.subject == kStreaming};
+}
+
 // Ways to ask for the lines of the operand with the longest stream ahead of time.
 static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
   const int ahead = space.prefetchable(spec);
@@ -34,7 +42,7 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
     const i64 distance = space.machine().prefetch_bytes / parts / line * line;
     if (distance == 0 || distance == last || distance >= stream) continue;
     last = c.decision.value = distance;
-    c.cost.base = space.leaf(spec, ahead, distance);
+    c.cost.base = space.leaf(spec, call_of(c.decision));
     emit(c);
   }
 }
@@ -42,21 +50,22 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || !space.leaf_covers(spec)) return;
   Candidate c;
-  c.cost.base = space.leaf(spec, -1, 0);
+  c.cost.base = space.leaf(spec, call_of(c.decision));
   emit(c);
   ahead_of_stream(space, spec, emit);
-  if (!space.asks_for_output(spec)) return;
-  const int out = space.computation().inputs();
-  c.decision.detail = out + 1;
-  c.cost.base = space.leaf(spec, out, 0);
+  if (space.asks_for_output(spec)) {
+    c.decision.detail = space.computation().inputs() + 1;
+    c.cost.base = space.leaf(spec, call_of(c.decision));
+    emit(c);
+  }
+  if (!space.streams(spec)) return;
+  c.decision = {.subject = kStreaming};
+  c.cost.base = space.leaf(spec, call_of(c.decision));
   emit(c);
 }
 
 static ImplPtr build(const Space&, const Spec&, const Decision& d, std::span<const ImplPtr>) {
-  Call call;
-  call.ahead_operand = d.detail - 1;
-  call.ahead_bytes = d.value;
-  return make_impl(call);
+  return make_impl(call_of(d));
 }
 
 extern const Rewrite select_kernel;

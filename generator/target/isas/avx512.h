@@ -44,6 +44,7 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
       .runs_here = avx512_runs_here,
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
+      .fence = "_mm_sfence();",
       .keep = "__asm__(\"\" : \"+v\"({r}));",
       .forget = "__asm__(\"\" : \"+r\"({p}));",
       .kernels = {},

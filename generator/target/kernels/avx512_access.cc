@@ -34,6 +34,16 @@ static constexpr Access lanes16(Access::Kind kind, std::string_view name, Dtype 
           .partial_uops = masked(uops)};
 }
 
+// Past the caches in pieces of 16 bytes, which is what allocators align: the pieces of a line meet
+// in a buffer of the core before they leave. Whole lines where they can be. (G: rms_norm of 64 MiB
+// into 64 MiB, 6.9 ns a line; in pieces of 32 bytes 7.6, of 16 7.5, beginning within lines 7.6;
+// stored into the caches 11.1.)
+static constexpr Access streamed(Access a, std::string_view code) {
+  a.streamed = code;
+  a.streamed_alignment = 16;
+  return a;
+}
+
 // A row of i16 pairs: two consecutive elements per 32-bit lane.
 static constexpr Access pairs16(Access::Kind kind, std::string_view name, Dtype memory,
                                 std::string_view implements, std::string_view code, Uops uops,
@@ -77,7 +87,9 @@ static constexpr Access kStoreBf16 = {
     .uops = {.alu = 10, .store = 1},
     .temps = 5,
     .partial = "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_bf16({r0}));",
-    .partial_uops = masked({.alu = 10, .store = 1})};
+    .partial_uops = masked({.alu = 10, .store = 1}),
+    .streamed = "stream_256({p}, f32x16_to_bf16({r0}));",
+    .streamed_alignment = 16};
 
 static constexpr Access kAccesses[] = {
     lanes16(kVector, "load_f32x16", Dtype::f32, Dtype::f32, "(x: f32[16]): f32[16] = convert(x)",
@@ -182,23 +194,29 @@ static constexpr Access kAccesses[] = {
     pairs16(kBroadcast, "broadcast_i8x32", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
             "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
 
-    lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32, "(x: f32[16]): f32[16] = convert(x)",
-            "_mm512_storeu_ps({p}, {r0});", {.store = 1},
-            "_mm512_mask_storeu_ps({p}, first_16({n}), {r0});"),
+    streamed(lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32,
+                     "(x: f32[16]): f32[16] = convert(x)", "_mm512_storeu_ps({p}, {r0});",
+                     {.store = 1}, "_mm512_mask_storeu_ps({p}, first_16({n}), {r0});"),
+             "stream_512({p}, _mm512_castps_si512({r0}));"),
     kStoreBf16,
-    lanes16(kStore, "store_f16x16", Dtype::f16, Dtype::f32, "(x: f32[16]): f16[16] = convert(x)",
-            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_f16({r0}));",
-            {.alu = 2, .store = 1},
-            "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_f16({r0}));"),
-    lanes16(kStore, "store_i32x16", Dtype::i32, Dtype::i32, "(x: i32[16]): i32[16] = convert(x)",
-            "_mm512_storeu_si512({p}, {r0});", {.store = 1},
-            "_mm512_mask_storeu_epi32({p}, first_16({n}), {r0});"),
-    lanes16(kStore, "store_i16x16", Dtype::i16, Dtype::i32, "(x: i32[16]): i16[16] = convert(x)",
-            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), "
-            "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));",
-            {.alu = 2, .store = 1},
-            "_mm256_mask_storeu_epi16({p}, first_16({n}), "
-            "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
+    streamed(lanes16(kStore, "store_f16x16", Dtype::f16, Dtype::f32,
+                     "(x: f32[16]): f16[16] = convert(x)",
+                     "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_f16({r0}));",
+                     {.alu = 2, .store = 1},
+                     "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_f16({r0}));"),
+             "stream_256({p}, f32x16_to_f16({r0}));"),
+    streamed(lanes16(kStore, "store_i32x16", Dtype::i32, Dtype::i32,
+                     "(x: i32[16]): i32[16] = convert(x)", "_mm512_storeu_si512({p}, {r0});",
+                     {.store = 1}, "_mm512_mask_storeu_epi32({p}, first_16({n}), {r0});"),
+             "stream_512({p}, {r0});"),
+    streamed(lanes16(kStore, "store_i16x16", Dtype::i16, Dtype::i32,
+                     "(x: i32[16]): i16[16] = convert(x)",
+                     "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), "
+                     "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));",
+                     {.alu = 2, .store = 1},
+                     "_mm256_mask_storeu_epi16({p}, first_16({n}), "
+                     "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
+             "stream_256({p}, _mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
     pairs16(kStore, "store_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "_mm512_storeu_si512({p}, {r0});", {.store = 1},
             "_mm512_mask_storeu_epi16({p}, first_32({n}), {r0});"),
@@ -209,6 +227,17 @@ static constexpr Access kAccesses[] = {
 static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(unsigned n) noexcept {
   return static_cast<__mmask16>((1u << n) - 1u);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void stream_256(void* p, __m256i v) noexcept {
+  __m128i* const to = static_cast<__m128i*>(p);
+  _mm_stream_si128(to, _mm256_castsi256_si128(v));
+  _mm_stream_si128(to + 1, _mm256_extracti128_si256(v, 1));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) noexcept {
+  if ((reinterpret_cast<std::uintptr_t>(p) & 63u) == 0)
+    return _mm512_stream_si512(static_cast<__m512i*>(p), v);
+  stream_256(p, _mm512_maskz_extracti64x4_epi64(0xff, v, 0));
+  stream_256(static_cast<__m256i*>(p) + 1, _mm512_maskz_extracti64x4_epi64(0xff, v, 1));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(unsigned n) noexcept {
   return (1u << n) - 1u;

@@ -99,8 +99,8 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
                        write_back(f, c).lanes);
   for (int t = static_cast<int>(c.operands.size()); t < c.tensors(); ++t) out += extra_text(p, t);
   if (p.output_leaves())
-    out += fmt::format("output leaves{}\n",
-                       p.part.read_again || !p.streaming_problem().empty() ? "" : ", may stream");
+    out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
+                       p.streaming_problem().empty() ? ", may stream" : "");
   if (!shorter) out += "all attributes\n";
   return out + fmt::format("threads {}\n{}", p.threads, p.machine->toml());
 }

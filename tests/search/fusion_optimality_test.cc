@@ -164,6 +164,7 @@ Meaning meaning_of(const KernelSpec& k) {
   Graph g{
       .stages = k.stages, .tensors = {}, .params = static_cast<int>(k.params.size()), .dims = {}};
   for (int t = 0; t < k.tensors(); ++t) g.tensors.push_back(k.tensor(t));
+  g.results = graph_of(k).results;
   std::vector<std::vector<double>> params = small_numbers(g);
   std::vector<double> want = evaluate(g, params);
   return {std::move(params), std::move(want)};

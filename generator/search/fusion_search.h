@@ -52,7 +52,8 @@ struct Solved {
 class FusionSearch {
  public:
   FusionSearch(Graph graph, const Machine& machine, const Isa& isa, const SearchOptions& options);
-  std::variant<Optimum, StopReason> run();
+  // A program that costs less than `enough`.
+  std::variant<Optimum, StopReason> run(Cost enough);
 
   const std::shared_ptr<const Graph>& graph() const { return graph_; }
   // To be called first: what candidates there are depends on it.
@@ -60,11 +61,15 @@ class FusionSearch {
   Group root() const;
   // All choices for a group of several stages.
   std::vector<Option> options(const Group& g);
-  // What a choice leaves to solve: first and second part of a cut; of a tile the first step, those
-  // behind it if there are some, and the rest; the cost that follows from theirs; what the first
-  // part of a cut makes for the second; what a tile keeps from step to step.
-  std::vector<Group> parts(const Group& g, const Option& o);
-  Cost cost(const Group& g, const Option& o, std::span<const Cost> parts);
+  // What a choice costs: a part of it that is known, and the programs of what it leaves to solve,
+  // so many times: first and second part of a cut; of a tile the first step, those behind it if
+  // there are some, and the rest. All of them need a program.
+  struct Sum {
+    Cost base;
+    std::vector<std::pair<Group, i64>> parts;
+  };
+  Sum sum(const Group& g, const Option& o) const;
+  // What the first part of a cut makes for the second; what a tile keeps from step to step.
   std::vector<int> stored(const Group& g, int cut) const;
   std::vector<int> kept(const Group& g, const Option& o) const;
   // A stage that has nothing to do.
@@ -91,15 +96,15 @@ class FusionSearch {
 
   void add_tiles(const Group& g, int dim, std::vector<Option>& out);
   bool keeps_panels(int stage, int dim, i64 tile) const;
-  Cost tiled(const Group& g, const Option& o, auto cost);
   bool may_tile(int dim, int begin, int end);
   Level nearest_in_steps(const Group& g, int tensor, int begin, int end);
   Level first_level(const Group& g, int tensor, int stage);
   Level least_level(const Group& g, int stage, int operand);
   Cost bound(const Group& g);
+  Cost bound(const Sum& s);
   Cost stage_bound(const Group& g, int stage);
-  Solved solve(const Group& g);
-  Cost price(const Group& g, const Option& o);
+  Solved solve(const Group& g, Cost enough);
+  Cost price(const Group& g, const Option& o, Cost enough);
 
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
@@ -114,7 +119,13 @@ class FusionSearch {
   SearchOptions options_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
-  std::map<std::string, Solved> solved_;
+  struct Known {
+    Solved solved = {};
+    bool exact = false;
+    Cost at_least = {};                               // if it is not
+    std::optional<std::vector<Option>> options = {};  // of one that will be asked for again
+  };
+  std::map<std::string, Known> known_;
   std::map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
   std::map<std::string, Cost> bounds_;

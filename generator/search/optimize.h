@@ -75,10 +75,11 @@ std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Mac
                                                  const Isa& isa, const SearchOptions& options);
 std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
                                                      const Isa& isa, const SearchOptions& options);
-// Of several stages: these (optimize_fusion.cc), or whatever Graphs they can become
-// (optimize_spec.cc).
+// Of several stages: these, if that costs less than `enough` (optimize_fusion.cc), or whatever
+// Graphs they can become (optimize_spec.cc).
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
-                                                 const Isa& isa, const SearchOptions& options);
+                                                 const Isa& isa, const SearchOptions& options,
+                                                 Cost enough = Cost::infinite());
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
                                                   const Isa& isa, const SearchOptions& options);
 

@@ -291,25 +291,40 @@ std::vector<Option> FusionSearch::options(const Group& g) {
   for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = least, .cut = cut});
   const size_t cuts = out.size();
   for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, d, out);
-  for (size_t i = cuts; i < out.size(); ++i)
-    out[i].bound = tiled(g, out[i], [&](const Group& inner) { return bound(inner); });
+  for (size_t i = cuts; i < out.size(); ++i) out[i].bound = bound(sum(g, out[i]));
   std::stable_sort(out.begin(), out.end(),
                    [](const Option& a, const Option& b) { return a.bound < b.bound; });
   return out;
 }
 
-// The cost of a tile, from those of its parts.
-Cost FusionSearch::tiled(const Group& outside, const Option& o, auto cost) {
+FusionSearch::Sum FusionSearch::sum(const Group& outside, const Option& o) const {
+  if (o.cut >= 0) {
+    const Group start = first(outside, o.cut);
+    return {storing(start, stored(outside, o.cut)), {{start, 1}, {second(outside, o.cut), 1}}};
+  }
   const Group g = keeping(outside, kept(outside, o));
   const i64 extent = g.extents[o.dim], rest = extent % o.tile, steps = extent / o.tile;
-  const Cost start = cost(step(g, o, o.tile, true));
-  const Cost each = steps > 1 ? cost(step(g, o, o.tile, false)) : Cost();
-  const Cost last = rest > 0 ? cost(step(g, o, rest, false)) : Cost();
-  if (!start.finite() || !each.finite() || !last.finite()) return Cost::infinite();
-  if (o.parallel)  // the rest is no longer than a step
-    return Cost::milli(machine_.parallel_millicycles) +
-           ceil_div(ceil_div(extent, o.tile), g.threads) * start;
-  return bring(g, o) + start + (steps - 1) * each + last;
+  Sum out;
+  if (o.parallel) {  // the rest is no longer than a step
+    out.base = Cost::milli(machine_.parallel_millicycles);
+    out.parts = {{step(g, o, o.tile, true), ceil_div(ceil_div(extent, o.tile), g.threads)}};
+  } else {
+    out.base = bring(g, o);
+    out.parts = {{step(g, o, o.tile, true), 1}};
+  }
+  if (steps > 1) out.parts.emplace_back(step(g, o, o.tile, false), o.parallel ? 0 : steps - 1);
+  if (rest > 0) out.parts.emplace_back(step(g, o, rest, false), o.parallel ? 0 : 1);
+  return out;
+}
+
+Cost FusionSearch::bound(const Sum& s) {
+  Cost total = s.base;
+  for (const auto& [part, weight] : s.parts) {
+    const Cost least = bound(part);
+    if (!least.finite()) return least;
+    total = total + weight * least;
+  }
+  return total;
 }
 
 Part FusionSearch::part(const Group& g, int stage) const {
@@ -379,31 +394,56 @@ const Optimum* FusionSearch::program(const Group& part_of) {
   return &*at->second;
 }
 
-Cost FusionSearch::price(const Group& g, const Option& o) {
-  if (o.cut < 0) return tiled(g, o, [&](const Group& inner) { return solve(inner).cost; });
-  const Group start = first(g, o.cut);
-  const Cost before = solve(start).cost;
-  if (!before.finite()) return before;
-  return storing(start, stored(g, o.cut)) + before + solve(second(g, o.cut)).cost;
+// Exact where it is less than `enough`; else anything that is no less.
+Cost FusionSearch::price(const Group& g, const Option& o, Cost enough) {
+  const Sum s = sum(g, o);
+  Cost behind;  // what parts that are not solved yet cost at least
+  if (options_.pruning.bounds)
+    for (const auto& [part, weight] : s.parts) behind = behind + weight * bound(part);
+  Cost total = s.base;
+  for (const auto& [part, weight] : s.parts) {
+    Cost limit = Cost::infinite();
+    if (options_.pruning.bounds) {
+      behind = behind - weight * bound(part);
+      if (total + behind >= enough) return enough;
+      if (weight > 0 && enough.finite())
+        limit = Cost::milli(static_cast<i64>((enough - (total + behind)).value()) / weight + 1);
+    }
+    const Cost cost = solve(part, limit).cost;
+    if (!cost.finite()) return cost;
+    total = total + weight * cost;
+  }
+  return total;
 }
 
-Solved FusionSearch::solve(const Group& g) {
-  const std::string name = key(g);
-  if (const auto known = solved_.find(name); known != solved_.end()) return known->second;
+// A group's program, if it costs less than `enough`. What was looked for in vain is remembered with
+// the limit.
+Solved FusionSearch::solve(const Group& g, Cost enough) {
+  Known& known = known_[key(g)];
+  if (known.exact) return known.solved;
+  if (known.at_least >= enough) return {};
   Solved best;
-  if (g.end == g.begin + 1) {
+  if (options_.pruning.bounds && bound(g) >= enough) {
+    // nothing can
+  } else if (g.end == g.begin + 1) {
     if (idle(g, g.begin))
       best.cost = Cost();
     else if (const Optimum* found = program(g))
       best.cost = found->cost + call();
-    return solved_[name] = best;
+    enough = Cost::infinite();
+  } else {
+    if (!known.options) known.options = options(g);
+    for (const Option& o : *known.options) {
+      const Cost least = std::min(best.cost, enough);
+      if ((options_.pruning.bounds && o.bound >= least) || budget_) break;
+      const Cost cost = price(g, o, least);
+      if (cost < least) best = {cost, o};
+    }
   }
-  for (const Option& o : options(g)) {
-    if ((options_.pruning.bounds && o.bound >= best.cost) || budget_) break;
-    const Cost cost = price(g, o);
-    if (cost < best.cost) best = {cost, o};
-  }
-  return solved_[name] = best;
+  known.exact = best.cost.finite() || !enough.finite();
+  known.at_least = enough;
+  if (known.exact) known.options.reset();
+  return known.solved = best;
 }
 
 // As the program for all of a stage would have it, whatever is tiled then.
@@ -423,7 +463,7 @@ void FusionSearch::choose_packing() {
 
 FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
   Group g = outside;
-  const Solved solved = solve(g);
+  const Solved solved = solve(g, Cost::infinite());
   if (g.end == g.begin + 1) {
     if (idle(g, g.begin)) return std::make_shared<Fused>(Fused{Sequence{}});
     const Optimum& found = *program(g);
@@ -452,10 +492,10 @@ FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
   return state.empty() ? tile : std::make_shared<Fused>(Fused{Sequence{state, {tile}}});
 }
 
-std::variant<Optimum, StopReason> FusionSearch::run() {
+std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   choose_packing();
   const Group all = root();
-  const Solved solved = solve(all);
+  const Solved solved = solve(all, enough);
   if (budget_) return StopReason::kBudget;
   if (!solved.cost.finite()) return StopReason::kNoImplementation;
   const auto fusion = std::make_shared<Fusion>();
@@ -468,22 +508,10 @@ std::variant<Optimum, StopReason> FusionSearch::run() {
   return best;
 }
 
-std::vector<Group> FusionSearch::parts(const Group& g, const Option& o) {
-  if (o.cut >= 0) return {first(g, o.cut), second(g, o.cut)};
-  std::vector<Group> out;
-  tiled(g, o, [&](const Group& inner) { return out.push_back(inner), Cost(); });
-  return out;
-}
-
-Cost FusionSearch::cost(const Group& g, const Option& o, std::span<const Cost> parts) {
-  if (o.cut >= 0) return storing(first(g, o.cut), stored(g, o.cut)) + parts[0] + parts[1];
-  size_t next = 0;
-  return tiled(g, o, [&](const Group&) { return parts[next++]; });
-}
-
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
-                                                 const Isa& isa, const SearchOptions& options) {
-  return FusionSearch(std::move(graph), machine, isa, options).run();
+                                                 const Isa& isa, const SearchOptions& options,
+                                                 Cost enough) {
+  return FusionSearch(std::move(graph), machine, isa, options).run(enough);
 }
 
 }  // namespace morello

@@ -28,15 +28,17 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
       if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
   std::optional<Optimum> best;
   SearchStats stats;
-  for (Graph& g : graphs) {
-    auto found = optimize_graph(std::move(g), machine, isa, shared);
+  // Those that divide sums first: where they are cheaper, they are so by far. Of equals the spec's
+  // own stages win.
+  for (auto g = graphs.rbegin(); g != graphs.rend(); ++g) {
+    const Cost enough = best ? best->cost + Cost::milli(1) : Cost::infinite();
+    auto found = optimize_graph(std::move(*g), machine, isa, shared, enough);
     if (const StopReason* why = std::get_if<StopReason>(&found)) {
       if (*why == StopReason::kBudget) return *why;
       continue;
     }
-    Optimum& next = std::get<Optimum>(found);
-    stats += next.stats;
-    if (!best || next.cost < best->cost) best = std::move(next);
+    stats += std::get<Optimum>(found).stats;
+    best = std::move(std::get<Optimum>(found));
   }
   if (!best) return StopReason::kNoImplementation;
   best->stats = stats;

@@ -137,9 +137,10 @@ void EveryFusion::combine(const Group& g, const Option& o,
                           const std::vector<std::vector<FusedProgram>>& parts,
                           std::vector<FusedProgram>& chosen, std::vector<FusedProgram>& out) {
   if (chosen.size() == parts.size()) {
-    std::vector<Cost> costs;
-    for (const FusedProgram& p : chosen) costs.push_back(p.cost);
-    out.push_back({node(g, o, chosen), search_.cost(g, o, costs)});
+    const FusionSearch::Sum sum = search_.sum(g, o);
+    Cost total = sum.base;
+    for (size_t i = 0; i < chosen.size(); ++i) total = total + sum.parts[i].second * chosen[i].cost;
+    out.push_back({node(g, o, chosen), total});
     overflow_ |= out.size() > most_;
     return;
   }
@@ -163,7 +164,7 @@ std::vector<FusedProgram> EveryFusion::all(const Group& g) {
   for (const Option& o : search_.options(g)) {
     choices.insert({o.cut, o.dim, o.tile, o.parallel});
     std::vector<std::vector<FusedProgram>> parts;
-    for (const Group& part : search_.parts(g, o))
+    for (const auto& [part, weight] : search_.sum(g, o).parts)
       parts.push_back(parts.size() == 1 && steps_again(g, o) ? parts[0] : all(part));
     std::vector<FusedProgram> chosen;
     combine(g, o, parts, chosen, out);

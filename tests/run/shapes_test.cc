@@ -1,4 +1,4 @@
-// Named shapes: found in time, right everywhere. The slow ones run in the long suite.
+// Named shapes: found in time, right everywhere. The slow ones run in the exhaustive suite.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 // Coefficients are minimax ones (Remez exchange in 40 digits, each rounded to f32 in turn, lowest
 // power first, and the others fitted again). Errors of results are those over all 2^32 floats
-// (tests/target/functions_test.cc, the long suite), against the double functions of the C library;
-// GCC 12 and Clang 14 give the same bits.
+// (tests/target/functions_test.cc, the exhaustive suite), against the double functions of the C
+// library; GCC 12 and Clang 14 give the same bits.
 #include "target/tables.h"
 
 namespace morello::kernels {

@@ -355,7 +355,7 @@ Cost Space::lower_bound() const {
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;
-      if (input && reused(root, o)) viewed = viewed + overlap(bring, half);
+      if (input && may_be_reused(o)) viewed = viewed + overlap(bring, half);
     }
   }
   if (family().streams > 1)

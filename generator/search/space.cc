@@ -140,8 +140,13 @@ void Space::describe_extras() {
 // Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A
 // dim decides for itself, so that the same dim of another kernel has the same menu.
 void Space::make_menus() {
-  int wide = 0;  // dims that have a size to choose
-  for (const Dim& d : computation().dims) wide += d.extent > 1;
+  int wide = 0;  // dims that have a size to choose; a reduction too short to split has none
+  for (int d = 0; d < dims(); ++d) {
+    ratio_[d] = 2;
+    make_tiles(d);
+    const Dim& dim = computation().dims[d];
+    wide += dim.reduction ? !tiles_[d].empty() : dim.extent > 1;
+  }
   size_t most = 1;
   while (saturating_power(most + 1, std::max(1, wide)) <= kMostShapes) ++most;
   for (int d = 0; d < dims(); ++d) {
@@ -300,7 +305,37 @@ i64 Space::uses(const Spec& s, int operand) const {
                                          : tiles_[d].front();
     uses *= ceil_div(s.extent[d], once);
   }
-  return uses;
+  const Windows windows = windows_of(s, operand);
+  return std::max<i64>(1, uses * windows.read / windows.there);
+}
+
+// Of windows every leaf reads all that its outputs need, also what its neighbours have read. (G:
+// 3x3 depthwise, 112x112x64 channels last, AVX-512: with every window from L3 the cheapest leaf was
+// one of 28 pixels by 16 channels, 570 us. With views it is one of 6 by 64 along the height, and
+// three columns of eight pixels stay in L1: 300.)
+Space::Windows Space::windows_of(const Spec& s, int operand) const {
+  Windows out;
+  for (const AxisMap& axis : computation().operands[operand].axes) {
+    if (axis.size() < 2) continue;
+    i64 there = 1, leaf = 1, leaves = 1;
+    for (const AxisTerm& t : axis) {
+      const i64 e = s.extent[t.dim];
+      const bool whole = computation().dims[t.dim].reduction;
+      const i64 once = whole ? e : std::min(e, family().quantum[t.dim]);
+      there += t.coefficient * (e - 1);
+      leaf += t.coefficient * (once - 1);
+      leaves *= ceil_div(e, once);
+    }
+    out.read *= leaves * leaf;
+    out.there *= there;
+  }
+  return out;
+}
+
+bool Space::may_be_reused(int operand) const {
+  const std::vector<AxisMap>& axes = computation().operands[operand].axes;
+  return reused(problem_.root(), operand) ||
+         std::any_of(axes.begin(), axes.end(), [](const AxisMap& a) { return a.size() > 1; });
 }
 
 i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {

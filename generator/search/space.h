@@ -122,6 +122,8 @@ class Space {
   // nearer can pay.
   i64 uses(const Spec& s, int operand) const;
   bool reused(const Spec& s, int operand) const { return uses(s, operand) > 1; }
+  // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
+  bool may_be_reused(int operand) const;
   // Whether the output can take part in an accumulation where it lies now.
   bool accumulates(const Spec& s) const;
   // Whether an operand that is not packed may be copied into packed form.
@@ -148,6 +150,11 @@ class Space {
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;
+  struct Windows {  // elements along the axes of windows
+    i64 read = 1;   // by all leaves
+    i64 there = 1;
+  };
+  Windows windows_of(const Spec& s, int operand) const;
   struct Leaves {  // so many, of so much of a dim
     i64 extent, count;
   };

@@ -167,6 +167,60 @@ TEST_CASE("a view overlaps with its first use where prefetchers can follow it") 
   }
 }
 
+// 16 x 8 outputs of 3x3 windows: leaves of 6 rows read 8, and those of one column 3.
+TEST_CASE("what leaves read of windows is as often used as they overlap") {
+  struct Row {
+    std::string_view text, quantum;
+    std::vector<std::pair<std::string_view, i64>> extents;  // of dims; the others as at the root
+    i64 uses;
+  };
+  constexpr std::string_view kDepthwise =
+      "(x: f32[1,18,10,16], k: f32[3,3,1,16]): f32 = conv2d(x, k, groups=16)";
+  constexpr std::string_view kStrided =
+      "(x: f32[1,33,17,16], k: f32[3,3,1,16]): f32 = conv2d(x, k, groups=16, stride=2)";
+  constexpr std::string_view kDense = "(x: f32[1,18,10,4], k: f32[3,3,4,32]): f32 = conv2d(x, k)";
+  const std::vector<Row> rows = {
+      {kDepthwise, "h:6,g:16 ", {}, 3},          // 3 * 8 * 8 * 3 of 18 * 10
+      {kDepthwise, "h:6,g:16 ", {{"h", 6}}, 2},  // 8 * 8 * 3 of 8 * 10
+      {kDepthwise, "h:6,g:16 ", {{"w", 1}}, 1},  // 3 * 8 * 3 of 18 * 3
+      {kDepthwise, "h:6,g:16 ", {{"h", 6}, {"w", 1}}, 1},
+      {kDepthwise, "h:6,g:16 ", {{"r", 1}, {"s", 1}}, 1},
+      {kStrided, "h:6,g:16 ", {}, 1},  // 39 * 24 of 33 * 17
+      {kDense, "h:6,f:16 ", {}, 6},    // as depthwise, by two leaves of filters
+      {kDense, "h:6,f:16 ", {{"h", 6}, {"w", 1}}, 2},
+  };
+  const Machine machine = toy_machine();
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const KernelSpec k = spec(row.text);
+    const Computation& c = k.computation();
+    const std::vector<Family> all = families(c, *find_isa("avx2"));
+    const auto f = std::find_if(all.begin(), all.end(), [&](const Family& family) {
+      return family.str(c).find(row.quantum) != std::string::npos;
+    });
+    REQUIRE(f != all.end());
+    const Space space({&c, &machine, *f, 1});
+    Spec s = space.problem().root();
+    for (const auto& [name, extent] : row.extents)
+      for (size_t d = 0; d < c.dims.size(); ++d)
+        if (c.dims[d].name == name) s.extent[d] = extent;
+    CAPTURE(str(s, c));
+    CHECK(space.uses(s, 0) == row.uses);
+    CHECK(space.may_be_reused(0));
+  }
+}
+
+// Windows leave the menus of the other dims alone: no split divides a sum over three.
+TEST_CASE("sums too short to be split do not make menus coarse") {
+  const KernelSpec k =
+      spec("(x: f32[1,114,114,64], k: f32[3,3,1,64] packed): f32 = conv2d(x, k, groups=64)");
+  const Machine machine = toy_machine();
+  const Space space(
+      {&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
+  for (size_t d = 0; d < k.computation().dims.size(); ++d)
+    if (k.computation().dims[d].name == "w") CHECK(space.tiles(static_cast<int>(d)).size() >= 4);
+}
+
 TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, elements") {
   struct Row {
     std::string_view text, family;

@@ -79,6 +79,13 @@ class FusionSearch {
   static Cost call();
 
  private:
+  struct Known {
+    Solved solved = {};
+    bool exact = false;
+    Cost at_least = {};                               // if it is not
+    std::optional<std::vector<Option>> options = {};  // of one that will be asked for again
+  };
+
   std::string key(const Group& g) const;
   std::vector<int> tensors(const Group& g) const;
   void touch(Group& g, Level near) const;
@@ -103,6 +110,8 @@ class FusionSearch {
   Cost bound(const Group& g);
   Cost bound(const Sum& s);
   Cost stage_bound(const Group& g, int stage);
+  Solved solve_stage(const Group& g);
+  Solved solve_options(const Group& g, Known& known, Cost enough);
   Solved solve(const Group& g, Cost enough);
   Cost price(const Group& g, const Option& o, Cost enough);
 
@@ -119,12 +128,6 @@ class FusionSearch {
   SearchOptions options_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
-  struct Known {
-    Solved solved = {};
-    bool exact = false;
-    Cost at_least = {};                               // if it is not
-    std::optional<std::vector<Option>> options = {};  // of one that will be asked for again
-  };
   std::map<std::string, Known> known_;
   std::map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to

@@ -416,34 +416,39 @@ Cost FusionSearch::price(const Group& g, const Option& o, Cost enough) {
   return total;
 }
 
+// Whatever it costs: there is nothing to choose.
+Solved FusionSearch::solve_stage(const Group& g) {
+  if (idle(g, g.begin)) return {Cost(), {}};
+  const Optimum* found = program(g);
+  return {found ? found->cost + call() : Cost::infinite(), {}};
+}
+
+// The cheapest choice that costs less than `enough`.
+Solved FusionSearch::solve_options(const Group& g, Known& known, Cost enough) {
+  Solved best;
+  if (!known.options) known.options = options(g);
+  for (const Option& o : *known.options) {
+    const Cost least = std::min(best.cost, enough);
+    if ((options_.pruning.bounds && o.bound >= least) || budget_) break;
+    const Cost cost = price(g, o, least);
+    if (cost < least) best = {cost, o};
+  }
+  return best;
+}
+
 // A group's program, if it costs less than `enough`. What was looked for in vain is remembered with
 // the limit.
 Solved FusionSearch::solve(const Group& g, Cost enough) {
   Known& known = known_[key(g)];
   if (known.exact) return known.solved;
   if (known.at_least >= enough) return {};
-  Solved best;
-  if (options_.pruning.bounds && bound(g) >= enough) {
-    // nothing can
-  } else if (g.end == g.begin + 1) {
-    if (idle(g, g.begin))
-      best.cost = Cost();
-    else if (const Optimum* found = program(g))
-      best.cost = found->cost + call();
-    enough = Cost::infinite();
-  } else {
-    if (!known.options) known.options = options(g);
-    for (const Option& o : *known.options) {
-      const Cost least = std::min(best.cost, enough);
-      if ((options_.pruning.bounds && o.bound >= least) || budget_) break;
-      const Cost cost = price(g, o, least);
-      if (cost < least) best = {cost, o};
-    }
-  }
-  known.exact = best.cost.finite() || !enough.finite();
+  const bool possible = !options_.pruning.bounds || bound(g) < enough;
+  const bool single = g.end == g.begin + 1;
+  if (possible) known.solved = single ? solve_stage(g) : solve_options(g, known, enough);
+  known.exact = known.solved.cost.finite() || (possible && single) || !enough.finite();
   known.at_least = enough;
   if (known.exact) known.options.reset();
-  return known.solved = best;
+  return known.solved;
 }
 
 // As the program for all of a stage would have it, whatever is tiled then.

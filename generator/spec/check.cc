@@ -279,6 +279,7 @@ bool Checker::result(size_t i) {
       if (is != tensor) continue;
       const size_t operands = c.operands.size();
       Operand& o = static_cast<size_t>(t) < operands ? c.operands[t] : c.extras[t - operands];
+      if (o.shape.empty()) continue;  // read as one number
       o.layout = made.layout;
       o.strided = made.strided;
     }

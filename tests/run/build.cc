@@ -140,7 +140,9 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                             kSpace, k.name, p.name, suffix, c_type(p.dtype))
                       : "nullptr, ";
   }
-  args += fmt::format("static_cast<{}*>(c.output)", c_type(k.spec->result().dtype));
+  for (size_t r = 0; r < k.spec->results.size(); ++r)
+    args += fmt::format("{}static_cast<{}*>(c.outputs[{}])", r > 0 ? ", " : "",
+                        c_type(k.spec->result(r).dtype), r);
   for (const std::string& name : run_time_arguments(*k.spec))
     args += fmt::format(", {}", arguments.at(name));
   if (workspace) args += ", c.workspace";
@@ -150,16 +152,29 @@ std::string variant_text(const KernelCode& k, std::string_view isa, bool workspa
                      args, packs);
 }
 
+// The result that is called like this.
+const Param* result_named(const KernelSpec& s, const std::string& name) {
+  for (size_t r = 0; r < s.results.size() && !s.expr; ++r)
+    if (s.result(r).name == name) return &s.result(r);
+  return nullptr;
+}
+
 // The words of a spec's expressions for a run::Subject.
 struct Words {
   explicit Words(const KernelSpec& spec) : s(spec) {
-    add(*s.expr);
+    if (s.expr) add(*s.expr);
     for (const Binding& b : s.where) {
-      names += fmt::format("{{{}, {}, Type::{}}}, ", count, b.dtype.has_value(),
-                           name(b.dtype.value_or(Dtype::f32)));
+      const Param* result = result_named(s, b.name);
+      const std::optional<Dtype> stored = result ? result->dtype : b.dtype;
+      names += fmt::format("{{{}, {}, Type::{}}}, ", count, stored.has_value(),
+                           name(stored.value_or(Dtype::f32)));
+      begin[b.name] = count;
       add(b.expr);
     }
   }
+
+  // Where the expression of a result begins.
+  int node(const Param& result) const { return s.expr ? 0 : begin.at(result.name); }
 
   void add(const Expr& e) {
     const int params = static_cast<int>(s.params.size());
@@ -179,6 +194,7 @@ struct Words {
   const KernelSpec& s;
   int count = 0;
   std::string nodes, names;
+  std::map<std::string, int> begin;
 };
 
 // How often a parameter is read element by element as the result is written, and how often in
@@ -198,16 +214,24 @@ void count_uses(const KernelSpec& s, const Expr& e, int param, bool beside, Uses
   for (const Expr& arg : e.args) count_uses(s, arg, param, beside && elementwise, uses);
 }
 
-// The parameter whose memory may be that of the result.
+// What the only result is.
+const Expr& result_expr(const KernelSpec& s) {
+  if (s.expr) return *s.expr;
+  return std::find_if(s.where.begin(), s.where.end(),
+                      [&](const Binding& b) { return b.name == s.result().name; })
+      ->expr;
+}
+
+// The parameter whose memory may be that of the only result.
 int in_place(const KernelSpec& s) {
-  if (!s.sizes().empty()) return -1;
+  if (!s.sizes().empty() || s.results.size() > 1) return -1;
   for (size_t i = 0; i < s.params.size(); ++i) {
     const Param& p = s.params[i];
     if (p.layout.digits.size() != p.shape.size()) continue;  // blocks have padding
     if (p.packed || p.strided || s.result().strided || p.dtype != s.result().dtype) continue;
     if (p.shape != s.result().shape || p.layout != s.result().layout) continue;
     Uses uses;
-    count_uses(s, *s.expr, static_cast<int>(i), true, uses);
+    count_uses(s, result_expr(s), static_cast<int>(i), true, uses);
     if (uses.beside > 0 && uses.other == 0) return static_cast<int>(i);
   }
   return -1;
@@ -223,17 +247,21 @@ std::string subject_text(const KernelCode& k, bool workspace, Arguments argument
     params += tensor_text(p, arguments, random) + ", ";
     packed += p.packed ? fmt::format("{}::packed_{}_bytes, ", info, p.name) : "0, ";
   }
-  const std::string result = tensor_text(s.result(), arguments, random);
+  std::string results;
+  for (size_t r = 0; r < s.results.size(); ++r)
+    results += fmt::format("{{{}, {}}}, ", tensor_text(s.result(r), arguments, random),
+                           words.node(s.result(r)));
   for (const auto& [name, value] : arguments) label += fmt::format(" {}={}", name, value);
   std::string variants = "\n   " + variant_text(k, "", workspace, arguments);
   for (const morello::Variant& v : k.variants)
     variants += ",\n   " + variant_text(k, v.problem.family.isa->name, workspace, arguments);
   return fmt::format(
-      "  {{\"{}\", {}, {{{}}}, {}, {{{}}}, {}, {},\n   {{{}}}, {},\n   {{{}}}, "
+      "  {{\"{}\", {}, {{{}}}, {}, {{{}}}, {}, {},\n   {{{}}}, {}, {{{}}},\n   {{{}}}, "
       "{}::workspace_bytes, "
       "{}, {}::{}_selected, {}, {{{}}}}},\n",
       label, words.count, words.nodes, s.where.size(), words.names, s.params.size(), in_place(s),
-      params, result, packed, info, k.threads > 1, kSpace, k.name, k.variants.size() + 1, variants);
+      params, s.results.size(), results, packed, info, k.threads > 1, kSpace, k.name,
+      k.variants.size() + 1, variants);
 }
 
 bool takes_workspace(const std::string& header, const std::string& kernel) {

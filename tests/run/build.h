@@ -35,8 +35,9 @@ class Batch {
   double search_seconds() const { return kernels_.back().seconds; }
   const std::string& spec() const { return kernels_.back().drawn.spec; }
 
-  // Of the kernel added last: its stages, and the programs of its variants as text.
+  // Of the kernel added last: its stages, its results, and the programs of its variants as text.
   size_t stages() const { return kernels_.back().spec.stages.size(); }
+  size_t results() const { return kernels_.back().spec.results.size(); }
   std::vector<std::string> programs() const;
 
   // CPU seconds that it takes to compile a translation unit with nothing but the header of one

@@ -18,7 +18,7 @@ namespace {
 constexpr int kM = 5, kN = 7, kK = 9;
 
 const float* in(const Call& c, int p) { return static_cast<const float*>(c.inputs[p]); }
-float* out(const Call& c) { return static_cast<float*>(c.output); }
+float* out(const Call& c) { return static_cast<float*>(c.outputs[0]); }
 const char* scalar() { return "scalar"; }
 
 void matmul(const Call& c) {
@@ -41,7 +41,8 @@ Subject subject(Run run) {
   s.node[2] = {Word::param, 1};
   s.param[0] = {Type::f32, false, 2, {kM, kK}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
   s.param[1] = {Type::f32, false, 2, {kK, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
-  s.result = {Type::f32, false, 2, {kM, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
+  s.results = 1;
+  s.result[0].tensor = {Type::f32, false, 2, {kM, kN}, 2, {{0, 1, 0}, {1, 1, 0}}, {}};
   s.workspace_bytes = 64;
   s.threaded = true;
   s.selected = scalar;
@@ -157,13 +158,13 @@ const Wrong kWrong[] = {
     {"writes behind the result",
      [](const Call& c) {
        matmul(c);
-       static_cast<volatile float*>(c.output)[kM * kN] = 1;
+       static_cast<volatile float*>(c.outputs[0])[kM * kN] = 1;
      },
      "outside a buffer"},
     {"writes before the result, far from the page",
      [](const Call& c) {
        matmul(c);
-       *(static_cast<volatile float*>(c.output) - 1) = 1;
+       *(static_cast<volatile float*>(c.outputs[0]) - 1) = 1;
      },
      "wrote beside a buffer"},
     {"writes to an input",
@@ -251,6 +252,21 @@ void stored(const Call& c) {
   }
 }
 
+// (y: f32, h: bf16) where h = exp(x), y = tanh(h)
+template <Mistake mistake>
+void two_results(const Call& c) {
+  auto* stored = static_cast<unsigned char*>(c.outputs[1]);
+  for (int i = 0; i < kM * kN; ++i) {
+    const float e = std::exp(in(c, 0)[i]);
+    const double h = round_to(Type::bf16, static_cast<double>(e));
+    out(c)[i] = std::tanh(mistake == Mistake::kRounding ? e : static_cast<float>(h));
+    const bool lost = mistake == Mistake::kTerm && i == 17;
+    encode(Type::bf16, mistake == Mistake::kScale ? h * (1 + 0x1p-6) : h,
+           stored + 2 * (lost ? i - 1 : i));
+  }
+  if (mistake == Mistake::kConstant) stored[2 * kM * kN] = 1;
+}
+
 Subject of_x(Run run, std::initializer_list<Node> nodes) {
   Subject s = subject(run);
   s.params = 1;
@@ -272,6 +288,35 @@ Subject stored_subject(Run run) {
   s.names = 1;
   s.named[0] = {2, true, Type::bf16};
   return s;
+}
+
+Subject two_results_subject(Run run) {
+  Subject s = of_x(run, {{Word::exp, 0}, {Word::param, 0}, {Word::tanh, 0}, {Word::name, 0}});
+  s.names = 2;
+  s.named[0] = {0, true, Type::bf16};
+  s.named[1] = {2, true, Type::f32};
+  s.results = 2;
+  s.result[1] = {s.result[0].tensor, 0};
+  s.result[1].tensor.type = Type::bf16;
+  s.result[0].node = 2;
+  return s;
+}
+
+TEST_CASE("several results") {
+  CHECK(verdict(two_results_subject(two_results<Mistake::kNone>))
+            .starts_with("subject: ok, 0 of 1400 outputs unchecked"));
+  const std::pair<Run, const char*> wrong[] = {
+      {two_results<Mistake::kScale>, "result 1, output 0 is"},
+      {two_results<Mistake::kTerm>, "result 1, output 16 is"},
+      {two_results<Mistake::kConstant>, "outside a buffer"},
+      {two_results<Mistake::kRounding>, "result 0, output "},
+  };
+  for (const auto& [run, message] : wrong) {
+    const std::string text = verdict(two_results_subject(run));
+    CAPTURE(text);
+    CHECK(text.find(message) != std::string::npos);
+    CHECK(text.find("FAIL subject\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("several stages") {
@@ -301,7 +346,8 @@ TEST_CASE("large results") {
   Subject s = subject(nullptr);
   constexpr int kLarge = 1000;
   s.param[0].shape[0] = s.param[0].shape[1] = s.param[1].shape[0] = kLarge;
-  s.param[1].shape[1] = s.result.shape[0] = s.result.shape[1] = kLarge;
+  Tensor& made = s.result[0].tensor;
+  s.param[1].shape[1] = made.shape[0] = made.shape[1] = kLarge;
   Numbers numbers(3);
   std::vector<Values> inputs(2, Values(static_cast<size_t>(kLarge * kLarge)));
   for (Values& values : inputs)

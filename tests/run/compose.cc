@@ -6,6 +6,7 @@ namespace morello::run {
 namespace {
 
 using Shape = std::vector<i64>;
+constexpr size_t kMostResults = 4;  // that a Subject has
 
 constexpr std::string_view kNames[kSteps] = {
     "unary",    "binary",   "select",     "broadcast",  "spread",     "transpose",
@@ -32,16 +33,40 @@ class Composer : public Artist {
       before_.push_back(now);
       now = apply(s, now);
       first_step_ = false;
-      if (one_in(4) && now.text.find('(') != std::string::npos) now.text = named(now.text, "");
+      if (one_in(names_results_ ? 2 : 4) && now.text.find('(') != std::string::npos)
+        now.text = named(now, "");
     }
-    std::string where;
-    for (const std::string& line : lines_) where += (where.empty() ? " where " : ", ") + line;
+    if (names_results_) return with_names(now);
     if (now.text.find('(') == std::string::npos) now.text = "convert(" + now.text + ")";
     return fmt::format("({}): {}[{}]{} = {}{}", fmt::join(params_, ", "), result_,
-                       fmt::join(now.shape, ","), order(now.shape.size()), now.text, where);
+                       fmt::join(now.shape, ","), order(now.shape.size()), now.text, where());
   }
 
  private:
+  std::string where() const {
+    std::string out;
+    for (const std::string& line : lines_) out += (out.empty() ? " where " : ", ") + line;
+    return out;
+  }
+
+  // What was computed last is a result, and so are some of the names without a type.
+  std::string with_names(const Made& last) {
+    std::vector<std::string> results;
+    const auto add = [&](const Made& m) {
+      const std::string shape = one_in(2) ? "" : fmt::format("[{}]", fmt::join(m.shape, ","));
+      results.push_back(
+          fmt::format("{}: {}{}{}", m.text, any(results_), shape, order(m.shape.size())));
+    };
+    const bool has_name = !untyped_.empty() && untyped_.back().text == last.text;
+    const Made final = has_name ? last : Made{named(last, ""), last.shape};
+    const bool alone = one_in(4);
+    for (const Made& m : untyped_)
+      if (m.text != final.text && results.size() + 1 < kMostResults && !alone && !one_in(3)) add(m);
+    add(final);
+    if (one_in(2)) std::reverse(results.begin(), results.end());
+    return fmt::format("({}): ({}){}", fmt::join(params_, ", "), fmt::join(results, ", "), where());
+  }
+
   // Floats; integers where all steps have them; bytes that become floats.
   void choose_types() {
     const auto floats_only = [&](size_t i) {
@@ -102,9 +127,10 @@ class Composer : public Artist {
     return name;
   }
 
-  std::string named(const std::string& text, const std::string& type) {
+  std::string named(const Made& made, const std::string& type) {
     const std::string name = fmt::format("t{}", lines_.size());
-    lines_.push_back(fmt::format("{}{} = {}", name, type.empty() ? "" : ": " + type, text));
+    lines_.push_back(fmt::format("{}{} = {}", name, type.empty() ? "" : ": " + type, made.text));
+    if (type.empty()) untyped_.push_back({name, made.shape});
     return name;
   }
 
@@ -155,7 +181,7 @@ class Composer : public Artist {
       case Step::kConvert:
         return {"convert(" + a.text + ")", a.shape};
       case Step::kStore:
-        return {named(a.text, any(stored_)), a.shape};
+        return {named(a, any(stored_)), a.shape};
       default:
         return reduced(s, a);
     }
@@ -248,12 +274,12 @@ class Composer : public Artist {
   const std::span<const Step> steps_;
   // Of the result's layout are operands that may lie in its place; rows lie apart in kernels of one
   // stage only.
-  const bool plain_ = one_in(3), strided_ = one_in(8);
+  const bool plain_ = one_in(3), strided_ = one_in(8), names_results_ = one_in(3);
   bool integers_ = false, first_step_ = true;
   std::vector<std::string> types_, first_types_, stored_, results_;
   std::string result_;
   std::vector<std::string> params_, lines_;
-  std::vector<Made> before_;
+  std::vector<Made> before_, untyped_;  // what there was; names without a type
 };
 
 }  // namespace

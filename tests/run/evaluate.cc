@@ -167,9 +167,9 @@ bool Evaluator::integers_only(int node) const {
   return true;
 }
 
-std::vector<Interval> Evaluator::result(int node, bool real) {
-  const Shape shape(s_.result.shape, s_.result.shape + s_.result.rank);
-  std::vector<Array> all = {value(node, real)};
+std::vector<Interval> Evaluator::result(const Made& r) {
+  const Shape shape(r.tensor.shape, r.tensor.shape + r.tensor.rank);
+  std::vector<Array> all = {value(r.node, is_float(r.tensor.type))};
   std::vector<Interval> out;
   for_each(shape, all, [&](const std::vector<i64>& at) { out.push_back(element(all[0], at[0])); });
   return out;
@@ -315,7 +315,7 @@ Factor Evaluator::factor(int node) {
 Array Evaluator::matmul(int node, bool real) {
   Factor a = factor(node + 1), b = factor(behind(s_, node + 1));
   a.integers = b.integers = a.integers && b.integers;
-  Product p = product(a, b, false, s_.result.type);
+  Product p = product(a, b, false, s_.result[0].tensor.type);
   Array out{p.shape, std::move(p.sums)};
   if (real && a.integers) to_f32(out);
   return out;

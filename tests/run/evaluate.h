@@ -21,8 +21,8 @@ class Evaluator {
   Evaluator(const Subject& s, const std::vector<Values>& inputs, bool flushes)
       : s_(s), inputs_(inputs), flushes_(flushes), named_(static_cast<std::size_t>(2 * s.names)) {}
 
-  // What begins at a node, of the result's shape; in f32 or in i32.
-  std::vector<Interval> result(int node, bool real);
+  // In f32 or in i32.
+  std::vector<Interval> result(const Made& r);
   Factor factor(int node);  // as an operand of matmul
 
  private:

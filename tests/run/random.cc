@@ -60,8 +60,9 @@ struct Totals {
   Longest search;
   std::vector<Longest> compile;  // per compiler
   std::atomic<int> passed_over{0}, failed{0}, refused{0};
-  // Kernels of several stages; programs that do several of them tile by tile.
-  std::atomic<int> staged{0}, fused{0};
+  // Kernels of several stages, and with several results; programs that do several stages tile by
+  // tile.
+  std::atomic<int> staged{0}, results{0}, fused{0};
   // Programs with parallel loops, with such in such, with shares of a reduction.
   std::atomic<int> parallel{0}, nested{0}, shares{0};
   // Outputs, with plain and with hard values, and those that the reference could not check.
@@ -78,6 +79,7 @@ struct Totals {
   }
   void count(const Batch& batch) {
     staged += batch.stages() > 1;
+    results += batch.results() > 1;
     for (const std::string& text : batch.programs()) {
       fused += batch.stages() > 1 && (text.starts_with("loop ") || text.starts_with("parallel "));
       parallel += text.find("parallel ") != std::string::npos;
@@ -184,9 +186,9 @@ void print(const Args& a, int batches, Totals& totals) {
              totals.parallel.load(), totals.nested.load(), totals.shares.load());
   if (a.compositions)
     fmt::print(
-        "kernels of several stages: {}, their programs in tiles: {}; refused by the "
-        "language: {}\n",
-        totals.staged.load(), totals.fused.load(), totals.refused.load());
+        "kernels of several stages: {}, their programs in tiles: {}; with several results: {}; "
+        "refused by the language: {}\n",
+        totals.staged.load(), totals.fused.load(), totals.results.load(), totals.refused.load());
 }
 
 int run_random(const Args& a) {

@@ -18,17 +18,17 @@ std::string text(const char* format, double a, double b, double c) {
 // The sign of a zero is certain of one function of operands.
 bool zero_is_signed(const Subject& s) {
   const Word w = s.node[0].word;
-  return (w == Word::add || w == Word::mul || w == Word::convert) && s.nodes <= 3 && s.names == 0 &&
+  return (w == Word::add || w == Word::mul || w == Word::convert) && s.nodes <= 3 &&
          std::all_of(s.node + 1, s.node + s.nodes,
                      [](const Node& n) { return n.word == Word::param; });
 }
 
-bool as_expected(const Subject& s, const Interval& e, double got) {
+bool as_expected(const Interval& e, Type type, bool zero_is_signed, double got) {
   if (e.unchecked) return true;
   if (std::isnan(e.lo)) return std::isnan(got);
-  const Interval stored = rounded_to(s.result.type, e);
+  const Interval stored = rounded_to(type, e);
   if (!(stored.lo <= got && got <= stored.hi)) return false;
-  return !zero_is_signed(s) || std::signbit(got) == std::signbit(stored.lo);
+  return !zero_is_signed || std::signbit(got) == std::signbit(stored.lo);
 }
 
 std::string wrong_row(const Reference& expected, const Values& outputs) {
@@ -49,11 +49,18 @@ std::string wrong_row(const Reference& expected, const Values& outputs) {
 
 Reference reference(const Subject& s, const std::vector<Values>& inputs, bool flushes) {
   Evaluator evaluator(s, inputs, flushes);
-  if (s.node[0].word != Word::matmul) return {evaluator.result(0, is_float(s.result.type)), {}, 1};
-  Factor a = evaluator.factor(1), b = evaluator.factor(behind(s, 1));
+  const int node = s.result[0].node;
+  if (s.results > 1 || s.node[node].word != Word::matmul) {
+    Reference all;
+    for (int r = 0; r < s.results; ++r)
+      for (const Interval& i : evaluator.result(s.result[r])) all.outputs.push_back(i);
+    return all;
+  }
+  const Type type = s.result[0].tensor.type;
+  Factor a = evaluator.factor(node + 1), b = evaluator.factor(behind(s, node + 1));
   a.integers = b.integers = a.integers && b.integers;
-  Product p = product(a, b, true, s.result.type);
-  if (is_float(s.result.type))
+  Product p = product(a, b, true, type);
+  if (is_float(type))
     for (Interval& i : p.sums) i = rounded_to(Type::f32, i);
   return {std::move(p.sums), std::move(p.row_sums), p.every};
 }
@@ -68,16 +75,23 @@ bool may_flush(const Subject& s) {
 std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
                        Compared& compared) {
   compared = {};
-  const std::size_t row = static_cast<std::size_t>(s.result.shape[s.result.rank - 1]);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (i / row % static_cast<std::size_t>(expected.every) != 0 && i + row < outputs.size())
-      continue;
-    const Interval& e = expected.outputs[i];
-    ++compared.outputs;
-    compared.unchecked += e.unchecked;
-    if (!as_expected(s, e, outputs[i]))
-      return "output " + std::to_string(i) +
-             text(" is %.9g, not %.9g to %.9g", outputs[i], e.lo, e.hi);
+  const bool is_signed = zero_is_signed(s);
+  std::size_t first = 0;
+  for (int r = 0; r < s.results; ++r) {
+    const Tensor& t = s.result[r].tensor;
+    const auto row = static_cast<std::size_t>(t.shape[t.rank - 1]),
+               end = first + static_cast<std::size_t>(elements(t));
+    for (std::size_t i = first; i < end; ++i) {
+      if (i / row % static_cast<std::size_t>(expected.every) != 0 && i + row < end) continue;
+      const Interval& e = expected.outputs[i];
+      ++compared.outputs;
+      compared.unchecked += e.unchecked;
+      if (!as_expected(e, t.type, is_signed, outputs[i]))
+        return (s.results > 1 ? "result " + std::to_string(r) + ", " : "") + "output " +
+               std::to_string(i - first) +
+               text(" is %.9g, not %.9g to %.9g", outputs[i], e.lo, e.hi);
+    }
+    first = end;
   }
   return wrong_row(expected, outputs);
 }

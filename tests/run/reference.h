@@ -10,7 +10,8 @@
 namespace morello::run {
 
 struct Reference {
-  std::vector<Interval> outputs;  // row-major; before they are rounded to the result's type
+  // The results one behind the other, row-major; before they are rounded to the types of these.
+  std::vector<Interval> outputs;
   // Of a matmul alone that is too large: outputs are a sample, and sums of rows stand for the rest.
   std::vector<RowSum> row_sums;
   i64 every = 1;  // row that is in the sample; the last one is
@@ -30,7 +31,7 @@ struct Compared {
   i64 outputs = 0, unchecked = 0;
 };
 
-// The first output that is not as expected, or "".
+// The first output that is not as expected, or ""; `outputs` as in Reference.
 std::string difference(const Subject& s, const Reference& expected, const Values& outputs,
                        Compared& compared);
 

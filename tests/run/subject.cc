@@ -102,6 +102,15 @@ bool same(Type t, const Bytes& a, const Bytes& b) {
   return true;
 }
 
+// Of all results.
+bool same(const Subject& s, const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
+  for (int r = 0; r < s.results; ++r)
+    if (!same(s.result[r].tensor.type, a[static_cast<std::size_t>(r)],
+              b[static_cast<std::size_t>(r)]))
+      return false;
+  return true;
+}
+
 // One subject on one set of values.
 class Check {
  public:
@@ -117,13 +126,12 @@ class Check {
       for (int a = 0; a < t.rank; ++a) dense.order[a] = {a, 1, 0};
       values_.push_back(read(dense, row_major.data()));
     }
-    output_bytes_ = static_cast<std::size_t>(buffer_elements(s.result) * bytes_of(s.result.type));
   }
 
   std::string run(bool one_place) {
     for (int v = 1; v < s_.variants; ++v) {
       if (!runs_here(s_.variant[v].isa)) continue;
-      Bytes first;
+      std::vector<Bytes> first;
       for (const bool at_end : {true, false}) {
         if (one_place && !at_end) continue;
         std::string problem = variant(s_.variant[v], at_end, first);
@@ -137,7 +145,11 @@ class Check {
 
  private:
   // Elements that one output is made of, so that about a third of the outputs meet nothing rare.
-  i64 rare() const { return static_cast<i64>(std::min(reads(s_, 0), 1e9)) + 2; }
+  i64 rare() const {
+    double most = 0;
+    for (int r = 0; r < s_.results; ++r) most = std::max(most, reads(s_, s_.result[r].node));
+    return static_cast<i64>(std::min(most, 1e9)) + 2;
+  }
 
   // Of a variant that may take subnormal numbers for 0, or of the others.
   const Reference& expected(bool flushes) {
@@ -151,22 +163,22 @@ class Check {
 
   // Without a pool, and with pools of one thread up to more than there are tasks. The bytes must be
   // the same() as in every other run of this variant.
-  std::string variant(const Variant& v, bool at_end, Bytes& first) {
+  std::string variant(const Variant& v, bool at_end, std::vector<Bytes>& first) {
     for (const int threads : {0, 1, 2, 3, 16}) {
       if (threads > 0 && !s_.threaded) continue;
       const std::string with = threads > 0 ? ", pool of " + std::to_string(threads) : "";
       std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s%s", s_.name,
                     kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
                     v.isa == nullptr ? "the chosen one" : v.isa, with.c_str());
-      Bytes out;
+      std::vector<Bytes> out;
       std::string problem = once(v, threads, at_end, false, out);
       if (problem.empty() && s_.in_place >= 0) {
-        Bytes there;
+        std::vector<Bytes> there;
         problem = once(v, threads, at_end, true, there);
-        if (problem.empty() && !same(s_.result.type, there, out))
+        if (problem.empty() && !same(s_, there, out))
           problem = "other bytes than with a result elsewhere";
       }
-      if (problem.empty() && !first.empty() && !same(s_.result.type, out, first))
+      if (problem.empty() && !first.empty() && !same(s_, out, first))
         problem = "other bytes than before";
       if (!problem.empty()) return problem;
       first = std::move(out);
@@ -175,7 +187,8 @@ class Check {
   }
 
   // In place: the result where a parameter is.
-  std::string once(const Variant& v, int threads, bool at_end, bool in_place, Bytes& out) {
+  std::string once(const Variant& v, int threads, bool at_end, bool in_place,
+                   std::vector<Bytes>& out) {
     Call call{};
     std::vector<std::unique_ptr<Guarded>> buffers;
     const auto buffer = [&](std::size_t bytes) -> Guarded& {
@@ -192,24 +205,32 @@ class Check {
       packed.freeze();
       call.inputs[p] = packed.data();
     }
-    Guarded& result = buffer(output_bytes_);
-    call.output = result.data();
+    std::vector<Guarded*> results;
+    for (int r = 0; r < s_.results; ++r) {
+      const Tensor& t = s_.result[r].tensor;
+      results.push_back(&buffer(static_cast<std::size_t>(buffer_elements(t) * bytes_of(t.type))));
+      call.outputs[r] = results.back()->data();
+    }
     if (in_place) {
-      result.fill(inputs_[static_cast<std::size_t>(s_.in_place)]);
-      call.inputs[s_.in_place] = result.data();
+      results[0]->fill(inputs_[static_cast<std::size_t>(s_.in_place)]);
+      call.inputs[s_.in_place] = results[0]->data();
     }
     if (s_.workspace_bytes > 0) call.workspace = buffer(s_.workspace_bytes).data();
     if (threads > 0) call.pool = pool(threads);
     v.run(call);
-    out = result.copy();
     for (const auto& b : buffers)
       if (!b->kept()) return "wrote beside a buffer";
-    if (!gaps_kept(s_.result, out.data())) return "wrote between rows";
+    Values made;
+    for (int r = 0; r < s_.results; ++r) {
+      const Tensor& t = s_.result[r].tensor;
+      out.push_back(results[static_cast<std::size_t>(r)]->copy());
+      if (!gaps_kept(t, out.back().data())) return "wrote between rows";
+      for (const double x : read(t, out.back().data())) made.push_back(x);
+    }
     const char* isa = v.isa != nullptr ? v.isa : s_.selected();
     const bool flushes = std::strcmp(isa, "avx512_bf16") == 0;
     Compared compared;
-    const std::string problem =
-        difference(s_, expected(flushes), read(s_.result, out.data()), compared);
+    const std::string problem = difference(s_, expected(flushes), made, compared);
     // Of hard values much is uncertain; where plain ones are, the test is worth little.
     if (problem.empty() && kind_ == Kind::kPlain && 2 * compared.unchecked > compared.outputs)
       return text(compared);
@@ -229,7 +250,6 @@ class Check {
   std::vector<Bytes> inputs_;
   std::vector<Values> values_;
   std::optional<Reference> expected_[2];
-  std::size_t output_bytes_ = 0;
 };
 
 // In a child: the answer is what it prints and its exit code.

@@ -20,10 +20,11 @@ inline constexpr int kMaxVariants = 8;
 inline constexpr int kMaxParams = 8;
 inline constexpr int kMaxNodes = 96;
 inline constexpr int kMaxNames = 8;
+inline constexpr int kMaxResults = 4;
 
 enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
 
-// What the result is made of: an operator and its operands behind it, each in the same way.
+// What results are made of: an operator and its operands behind it, each in the same way.
 enum class Word {
   param,   // number `value`
   number,  // `value`
@@ -73,7 +74,7 @@ struct Node {
 // What stands behind `where`.
 struct Name {
   int node;    // where its expression begins
-  bool typed;  // it is rounded to `type` and stored
+  bool typed;  // it is rounded to `type` and stored, as a result is
   Type type;
 };
 
@@ -96,7 +97,7 @@ struct Tensor {
 
 struct Call {
   const void* inputs[kMaxParams];
-  void* output;
+  void* outputs[kMaxResults];
   void* workspace;
   Parallel pool;
 };
@@ -111,16 +112,22 @@ struct Variant {
   Pack pack[kMaxParams];  // per parameter; null where it is not packed
 };
 
+struct Made {
+  Tensor tensor;
+  int node;  // where its expression begins
+};
+
 struct Subject {
   const char* name;
-  int nodes;  // the result's expression, then those of names
+  int nodes;  // the expression of a result without a name, then those of names
   Node node[kMaxNodes];
   int names;
   Name named[kMaxNames];
   int params;
-  int in_place;  // the parameter whose memory may be the result's; -1: none
+  int in_place;  // the parameter whose memory may be the only result's; -1: none
   Tensor param[kMaxParams];
-  Tensor result;
+  int results;
+  Made result[kMaxResults];
   std::size_t packed_bytes[kMaxParams];
   std::size_t workspace_bytes;
   bool threaded;

@@ -84,11 +84,19 @@ constexpr std::string_view kCompositions[] = {
     "(a: f32[4,3], b: f32[3,4]): f32 = "
     "h + broadcast(reduce_sum(matmul(h, transpose(h)), axis=1), axis=1) where h = matmul(a, b)",
     "(x: f32[3,3], r: f32[3,3]): f32 = softmax(x, axis=1) + r",
+    // Several results, which lie in memory however near the others are kept: read by the other, of
+    // less shape, the last stage not the last result, none of another.
+    "(x: f32[3,4]): (y: f32, s: f32) where s = reduce_sum(x, axis=1), y = x * broadcast(s, axis=1)",
+    "(a: f32[4,3], b: f32[3,2], c: f32[2,3]): (h: bf16 col, y: f32) where h = matmul(a, b), "
+    "y = matmul(h, c)",
+    "(x: bf16[3,2], y: f32[2]): (a: f32, b: bf16 col) where a = x + y, b = x * 2",
+    "(x: f32[3,3]): (t: f32 col) where s = reduce_sum(x, axis=1), t = x * s",
     // Sums in steps of 8, with and without a rest; online.
     "(x: f32[2,9]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)",
     "(x: f32[17]): f32 = x - reduce_max(x, axis=0)",
     "(x: f32[9]): f32 = softmax(x, axis=0)",
     "(x: f32[16]): f32 = softmax(x, axis=0)",
+    "(x: f32[9]): (p: f32, l: f32) where e = exp(x), l = reduce_sum(e, axis=0), p = e / l",
     "(x: f32[1,9]): f32 = softmax(x, axis=1)",
     "(a: f32[2,1], b: f32[1,17], c: f32[17,2]): f32 = matmul(relu(matmul(a, b)), c)",
     "(q: f32[1,1], k: f32[9,1], v: f32[9,1]): f32 = "

@@ -51,9 +51,6 @@ bool Lowering::elements(const Instruction& in, std::string_view definition, Valu
   std::vector<Placed> operands;
   for (size_t i = 0; i < in.args.size(); ++i) {
     const TensorType& t = operand(in, i);
-    // One number for all is allowed for what chooses and for bounds.
-    const bool one = t.shape.empty() && in.args.size() == 3;
-    if (!one && !has_shape(in, t.shape)) return false;
     const TensorType& expected = compares ? operand(in, 0) : in.type;
     if (is_select && i == 0 ? !t.pred : !same_type(t, expected))
       return fail(in.at,
@@ -103,7 +100,6 @@ bool Lowering::comparison(const Instruction& in, Value& out) {
 
 bool Lowering::conversion(const Instruction& in, Value& out) {
   const TensorType &from = operand(in, 0), &to = in.type;
-  if (!has_shape(in, from.shape)) return false;
   out = value(in, 0);
   if (same_type(from, to)) return true;
   if (to.pred) {
@@ -132,13 +128,10 @@ bool Lowering::conversion(const Instruction& in, Value& out) {
 
 // reduce_precision to what bf16 or f16 hold: rounded, and stored so.
 bool Lowering::rounding(const Instruction& in, Value& out) {
-  if (!has_shape(in, operand(in, 0).shape)) return false;
-  Numbers exponent, mantissa;
+  const Numbers exponent = numbers_of(in, "exponent_bits", 1, 0),
+                mantissa = numbers_of(in, "mantissa_bits", 1, 0);
   const auto format = in.words.find("format");
   const std::string_view text = format == in.words.end() ? "" : format->second.text;
-  if (!numbers(in, "exponent_bits", 1, 0, exponent) ||
-      !numbers(in, "mantissa_bits", 1, 0, mantissa))
-    return false;
   const bool is_bf16 = text == "e8m7" || (exponent[0] == 8 && mantissa[0] == 7);
   const bool is_f16 = text == "e5m10" || (exponent[0] == 5 && mantissa[0] == 10);
   const bool is_f32 = text == "e8m23" || (exponent[0] == 8 && mantissa[0] == 23);

@@ -1,6 +1,7 @@
 #include "import/import.h"
 
 #include "import/lower.h"
+#include "import/reshapes.h"
 
 namespace morello::hlo {
 
@@ -37,8 +38,11 @@ Result<std::vector<KernelSpec>> import_kernels(std::string_view text, const std:
       if (!f.is_public) continue;
       const Result<Function> whole = inlined(m, f, source);
       if (!whole) return whole.error();
+      if (Diagnostic error; !check_shapes(*whole, source, error)) return error;
+      const Result<Function> plain = without_reshapes(*whole, source);
+      if (!plain) return plain.error();
       const Token name = name_of(m, f, is_hlo, file);
-      Result<KernelSpec> kernel = Lowering(*whole, source).run(name);
+      Result<KernelSpec> kernel = Lowering(*plain, source).run(name);
       if (!kernel) return kernel.error();
       for (const KernelSpec& other : kernels)
         if (other.name == kernel->name)

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "import/nodes.h"
+#include "import/shapes.h"
 
 namespace morello::hlo {
 
@@ -37,41 +38,37 @@ class Lowering {
   void round_integers(int node);
   // views.cc
   bool parameter(const Instruction& in, Value& out);
-  bool broadcast(const Instruction& in, Value& out);
-  bool transpose(const Instruction& in, Value& out);
-  bool reshape(const Instruction& in, Value& out);
+  void broadcast(const Instruction& in, Value& out) const;
+  void transpose(const Instruction& in, Value& out) const;
+  void reshape(const Instruction& in, Value& out) const;
   void choose_orders();
   void pass_on(const Instruction& in, const std::vector<int>& order);
   void want(int instruction, std::vector<int> order, bool by_sum);
   // products.cc
-  struct Product;
-  bool product_of(const Instruction& in, Product& p);
-  bool product_shape(const Instruction& in, const Product& p);
-  void product_orders(const Instruction& in);
+  struct Factors;
+  void product_orders(int instruction);
+  std::vector<int> joint_order(int instruction, const Factors& f, const Product& p) const;
+  static std::vector<int> with_sums(std::vector<int> order, const Factors& f, const Product& p);
+  int row(const Instruction& in, const Product& p, int side) const;
+  std::vector<int> matmul_order(const Instruction& in, const Product& p, int side) const;
+  bool is_matmul(const Instruction& in, const Product& p) const;
+  bool is_computed(int instruction) const;
   bool dot(const Instruction& in, Value& out);
   bool dot_types(const Instruction& in);
-  bool matmul(const Instruction& in, const Placed& a, const Placed& b, const Product& p,
+  bool matmul(const Instruction& in, const Placed& a, const Placed& b, const Factors& f,
               Joint& joint, int& node);
-  bool sum_of_products(const Instruction& in, Placed a, Placed b, const Product& p, Joint& joint,
+  bool sum_of_products(const Instruction& in, Placed a, Placed b, const Factors& f, Joint& joint,
                        int& node);
   void store_operand(int instruction, int node);
   // windows.cc
-  struct Window;
-  bool window_of(const Instruction& in, Window& w);
-  bool window_shape(const Instruction& in, const Window& w);
   void window_orders(const Instruction& in);
   bool convolution(const Instruction& in, Value& out);
   bool pad(const Instruction& in, Value& out);
   int padded(const Token& at, int node, i64 axis, i64 low, i64 high);
   // reduce.cc
   bool reduce(const Instruction& in, Value& out);
-  bool reduced(const Instruction& in, const std::vector<int>& dims, Value& out);
+  bool reduced(const Instruction& in, Value& out);
 
-  // The integers of an attribute, `count` of them; one stands for all.
-  bool numbers(const Instruction& in, std::string_view name, size_t count, i64 otherwise,
-               Numbers& out, i64 least = 0);
-  bool axes(const Instruction& in, std::string_view name, size_t rank, std::vector<int>& out);
-  bool has_shape(const Instruction& in, const std::vector<i64>& expected);
   const TensorType& type(int instruction) const { return in_[instruction].type; }
   const TensorType& operand(const Instruction& in, size_t i) const { return type(in.args[i]); }
   const Value& value(const Instruction& in, size_t i) const { return values_[in.args[i]]; }

@@ -16,8 +16,11 @@ struct TensorType {
   bool pred = false;  // booleans: u8, 0 or 1
   std::vector<i64> shape;
   std::vector<int> minor_to_major;  // empty: the last axis is contiguous
+  std::vector<i64> written = {};    // the shape in the text, where reshapes have made another one
 };
-std::string str(const TensorType& t);  // "f32[8,512]"
+std::string str(const TensorType& t);  // "f32[8,512]", as in the text
+// Axes from the one whose elements are adjacent outwards.
+std::vector<int> outwards(const TensorType& t);
 
 struct Instruction {
   Token at;    // the operator as it is written

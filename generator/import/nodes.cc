@@ -71,6 +71,18 @@ static void insert(std::vector<int>& all, const std::vector<int>& ids, size_t wh
   all.insert(behind, ids[which]);
 }
 
+static bool in_order(const std::vector<int>& ids, const std::vector<int>& to) {
+  return std::is_sorted(ids.begin(), ids.end(),
+                        [&](int a, int b) { return index_of(to, a) < index_of(to, b); });
+}
+
+bool Nodes::can_join(std::span<const Placed> operands, const std::vector<int>& order) const {
+  return std::all_of(operands.begin(), operands.end(), [&](Placed p) {
+    std::erase_if(p.ids, [&](int id) { return index_of(order, id) < 0; });
+    return undecided(p.node) || in_order(p.ids, order) || exchanged(p, order);
+  });
+}
+
 bool Nodes::join(const Token& at, std::vector<Placed> operands, std::vector<int>& args,
                  Joint& out) {
   // The order of the longest one, and of these rather of one that cannot have another.
@@ -79,7 +91,11 @@ bool Nodes::join(const Token& at, std::vector<Placed> operands, std::vector<int>
     if (p.ids.size() > first->ids.size() ||
         (p.ids.size() == first->ids.size() && undecided(first->node) && !undecided(p.node)))
       first = &p;
-  out.ids = first->ids;
+  if (out.ids.empty()) out.ids = first->ids;
+  std::erase_if(out.ids, [&](int id) {
+    return std::none_of(operands.begin(), operands.end(),
+                        [&](const Placed& p) { return p.has(id); });
+  });
   for (const Placed& p : operands)
     for (size_t i = 0; i < p.ids.size(); ++i)
       if (out.at(p.ids[i]) < 0) insert(out.ids, p.ids, i);
@@ -90,11 +106,6 @@ bool Nodes::join(const Token& at, std::vector<Placed> operands, std::vector<int>
   for (const Placed& p : operands)
     if (!fit(at, p, out.ids, false, args.emplace_back())) return false;
   return true;
-}
-
-static bool in_order(const std::vector<int>& ids, const std::vector<int>& to) {
-  return std::is_sorted(ids.begin(), ids.end(),
-                        [&](int a, int b) { return index_of(to, a) < index_of(to, b); });
 }
 
 bool Nodes::exchanged(Placed& p, const std::vector<int>& to) const {

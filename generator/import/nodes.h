@@ -77,7 +77,10 @@ class Nodes {
 
   // `ids` by HLO axis. Axes that the value does not mention have one element, and ids of their own.
   Placed place(const Value& v, std::span<const int> ids);
-  // Operands as the language reads them side by side: arguments of an elementwise operator.
+  // Whether operands can be read side by side in an order of their axes.
+  bool can_join(std::span<const Placed> operands, const std::vector<int>& order) const;
+  // Operands as the language reads them side by side: arguments of an elementwise operator. In the
+  // order of `out.ids`, if there is one.
   bool join(const Token& at, std::vector<Placed> operands, std::vector<int>& args, Joint& out);
   // One of them, for axes `to`; `whole`: also where leading axes are missing.
   bool fit(const Token& at, Placed operand, const std::vector<int>& to, bool whole, int& out);

@@ -5,6 +5,7 @@
 // operand that the other lacks, as in [batch, position, channel] x [channel, unit], is one, too.
 
 #include <algorithm>
+#include <numeric>
 
 #include "import/lower.h"
 
@@ -12,73 +13,118 @@ namespace morello::hlo {
 
 // Numbers of axes that both operands and the result have in common: the result's own first, then
 // those that are summed over.
-struct Lowering::Product {
-  std::vector<int> batch[2], sum[2], free[2];
+struct Lowering::Factors {
   std::vector<int> ids[2];
   int rank = 0;  // of the result
+
+  Factors(const Product& p, const Instruction& in, const std::vector<Instruction>& all)
+      : rank(static_cast<int>(in.type.shape.size())) {
+    int next = static_cast<int>(p.batch[0].size());
+    for (int side = 0; side < 2; ++side) {
+      ids[side].assign(all[in.args[side]].type.shape.size(), -1);
+      for (size_t i = 0; i < p.batch[side].size(); ++i)
+        ids[side][p.batch[side][i]] = static_cast<int>(i);
+      for (const int axis : p.free[side]) ids[side][axis] = next++;
+      for (size_t i = 0; i < p.sum[side].size(); ++i)
+        ids[side][p.sum[side][i]] = rank + static_cast<int>(i);
+    }
+  }
 };
 
-static std::vector<int> others(size_t rank, const std::vector<int>& a, const std::vector<int>& b) {
-  std::vector<int> out;
-  for (int axis = 0; axis < static_cast<int>(rank); ++axis)
-    if (std::count(a.begin(), a.end(), axis) + std::count(b.begin(), b.end(), axis) == 0)
-      out.push_back(axis);
-  return out;
+// The result's axes as somebody wants them, and what is summed over before the last of these; of
+// several sums all but the last one first. Empty: nobody wants them in an order.
+std::vector<int> Lowering::joint_order(int instruction, const Factors& f, const Product& p) const {
+  const std::vector<i64>& shape = type(instruction).shape;
+  std::vector<int> order = wanted_[instruction];
+  std::erase_if(order, [&](int axis) { return shape[axis] == 1; });
+  const auto axes = std::count_if(shape.begin(), shape.end(), [](i64 n) { return n > 1; });
+  if (order.empty() || static_cast<std::ptrdiff_t>(order.size()) != axes) return {};
+  return with_sums(std::move(order), f, p);
 }
 
-bool Lowering::product_of(const Instruction& in, Product& p) {
-  static constexpr std::string_view kBatch[] = {"lhs_batch", "rhs_batch"},
-                                    kSum[] = {"lhs_contracting", "rhs_contracting"};
-  for (int side = 0; side < 2; ++side) {
-    const size_t rank = operand(in, side).shape.size();
-    if (!axes(in, kBatch[side], rank, p.batch[side]) || !axes(in, kSum[side], rank, p.sum[side]))
-      return false;
-    // stablehlo.dot says nothing: the last axis of the first, the first one of the second.
-    if (!in.numbers.contains(kSum[0]) && in.op->name == "dot" && rank > 0)
-      p.sum[side] = {side == 0 ? static_cast<int>(rank) - 1 : 0};
-    for (const int axis : p.batch[side])
-      if (std::count(p.sum[side].begin(), p.sum[side].end(), axis) > 0)
-        return fail(in.at,
-                    fmt::format("axis {} of operand {} is both a batch and a sum", axis, side));
-    p.free[side] = others(rank, p.batch[side], p.sum[side]);
-    p.ids[side].assign(rank, -1);
-  }
-  return true;
+std::vector<int> Lowering::with_sums(std::vector<int> order, const Factors& f, const Product& p) {
+  const int sums = static_cast<int>(p.sum[0].size());
+  for (int k = 0; k < sums; ++k)
+    order.insert(k + 1 < sums ? order.begin() + k : order.end() - (order.empty() ? 0 : 1),
+                 f.rank + k);
+  return order;
 }
 
-// Also gives the axes their numbers.
-bool Lowering::product_shape(const Instruction& in, const Product& p) {
-  std::vector<i64> shape;
-  for (const auto& list : {p.batch, p.sum}) {
-    if (list[0].size() != list[1].size())
-      return fail(in.at, fmt::format("{} pairs {} axes of one operand with {} of the other",
-                                     in.op->name, list[0].size(), list[1].size()));
-    for (size_t i = 0; i < list[0].size(); ++i)
-      if (operand(in, 0).shape[list[0][i]] != operand(in, 1).shape[list[1][i]])
-        return fail(in.at,
-                    fmt::format("axis {} of {} and axis {} of {} are not of one size", list[0][i],
-                                str(operand(in, 0)), list[1][i], str(operand(in, 1))));
-  }
-  for (const int axis : p.batch[0]) shape.push_back(operand(in, 0).shape[axis]);
-  for (int side = 0; side < 2; ++side)
-    for (const int axis : p.free[side]) shape.push_back(operand(in, side).shape[axis]);
-  return has_shape(in, shape);
+// Where there are batches, the rows or columns of a matmul are the longest axis that an operand has
+// for itself, so that others go first.
+int Lowering::row(const Instruction& in, const Product& p, int side) const {
+  const std::vector<int>& free = p.free[side];
+  const std::vector<i64>& shape = operand(in, side).shape;
+  int longest = free.back();
+  for (size_t i = free.size(); i-- > 0 && !p.batch[side].empty();)
+    if (shape[free[i]] > shape[longest]) longest = free[i];
+  return longest;
 }
 
-// Parameters that matmul reads: leading axes first, then rows and columns as they are.
-void Lowering::product_orders(const Instruction& in) {
-  Product p;
-  if (!product_of(in, p) || p.sum[0].size() != 1 || p.sum[1].size() != 1) return;
-  if (p.free[0].empty() || p.free[1].empty() || (p.free[0].size() > 1 && p.free[1].size() > 1))
+// The order in which a matmul reads an operand: leading axes first, then rows and columns as they
+// are.
+std::vector<int> Lowering::matmul_order(const Instruction& in, const Product& p, int side) const {
+  std::vector<int> order = p.free[side];
+  const int row_or_column = row(in, p, side);
+  std::erase(order, row_or_column);
+  order.insert(order.end(), p.batch[side].begin(), p.batch[side].end());
+  std::erase_if(order, [&](int axis) { return operand(in, side).shape[axis] == 1; });
+  const auto [first, last] = std::minmax(p.sum[side][0], row_or_column);
+  order.insert(order.end(), {first, last});
+  return order;
+}
+
+bool Lowering::is_matmul(const Instruction& in, const Product& p) const {
+  if (p.sum[0].size() != 1 || p.free[0].empty() || p.free[1].empty()) return false;
+  const auto leads = [&](int side) {
+    return matmul_order(in, p, side).size() > 2 + p.batch[side].size();
+  };
+  return !leads(0) || !leads(1);
+}
+
+// The order of an operand within that of a sum of products; what is summed over and the axis beside
+// it as they are.
+static std::vector<int> part_of(const std::vector<int>& joint, const std::vector<int>& ids,
+                                int rank) {
+  std::vector<int> order;
+  for (const int id : joint)
+    if (const auto at = std::find(ids.begin(), ids.end(), id); at != ids.end())
+      order.push_back(static_cast<int>(at - ids.begin()));
+  if (const size_t n = order.size();
+      n > 1 && (ids[order[n - 2]] >= rank) != (ids[order[n - 1]] >= rank))
+    std::sort(order.end() - 2, order.end());
+  return order;
+}
+
+bool Lowering::is_computed(int instruction) const {
+  const Instruction& in = in_[instruction];
+  const bool reads = in.op->kind == Kind::kReshape || in.op->kind == Kind::kTranspose ||
+                     in.op->kind == Kind::kSame || in.op->kind == Kind::kConvert;
+  return reads ? is_computed(in.args[0]) : in.op->kind != Kind::kParameter;
+}
+
+// In which orders a product would have its operands.
+void Lowering::product_orders(int instruction) {
+  const Instruction& in = in_[instruction];
+  const Product p = product_of(in, in_);
+  const Factors f(p, in, in_);
+  const bool matmul = is_matmul(in, p);
+  std::vector<int> joint = joint_order(instruction, f, p);
+  const auto one = [&](int side) { return operand(in, side).shape[row(in, p, side)] == 1; };
+  if (matmul && (joint.empty() || one(0) || one(1))) {
+    for (int side = 0; side < 2; ++side) want(in.args[side], matmul_order(in, p, side), true);
     return;
-  for (int side = 0; side < 2; ++side) {
-    std::vector<int> order(p.free[side].begin(), p.free[side].end() - 1);
-    order.insert(order.end(), p.batch[side].begin(), p.batch[side].end());
-    std::erase_if(order, [&](int axis) { return operand(in, side).shape[axis] == 1; });
-    const auto [first, last] = std::minmax(p.sum[side][0], p.free[side].back());
-    order.insert(order.end(), {first, last});
-    want(in.args[side], std::move(order), true);
   }
+  const bool natural = joint.empty();
+  if (natural && p.sum[0].size() < 2) return;
+  if (natural) {
+    joint.resize(static_cast<size_t>(f.rank));
+    std::iota(joint.begin(), joint.end(), 0);
+    joint = with_sums(std::move(joint), f, p);
+  }
+  for (int side = 0; side < 2; ++side)
+    if (!natural || is_computed(in.args[side]))
+      want(in.args[side], part_of(joint, f.ids[side], f.rank), true);
 }
 
 bool Lowering::dot_types(const Instruction& in) {
@@ -104,31 +150,25 @@ void Lowering::store_operand(int instruction, int node) {
 }
 
 bool Lowering::dot(const Instruction& in, Value& out) {
-  Product p;
-  if (!product_of(in, p) || !product_shape(in, p) || !dot_types(in)) return false;
-  p.rank = static_cast<int>(in.type.shape.size());
-  int next = static_cast<int>(p.batch[0].size());
-  for (int side = 0; side < 2; ++side) {
-    for (size_t i = 0; i < p.batch[side].size(); ++i)
-      p.ids[side][p.batch[side][i]] = static_cast<int>(i);
-    for (const int axis : p.free[side]) p.ids[side][axis] = next++;
-    for (size_t i = 0; i < p.sum[side].size(); ++i)
-      p.ids[side][p.sum[side][i]] = p.rank + static_cast<int>(i);
-  }
+  if (!dot_types(in)) return false;
+  const Product p = product_of(in, in_);
+  const Factors f(p, in, in_);
   Placed placed[2];
   double same = 1;  // elements of sums along which neither operand changes
   for (int side = 0; side < 2; ++side) {
     nodes_.decide(value(in, side).node);
-    placed[side] = nodes_.place(value(in, side), p.ids[side]);
+    placed[side] = nodes_.place(value(in, side), f.ids[side]);
     store_operand(in.args[side], placed[side].node);
   }
   for (const int axis : p.sum[0])
-    if (!placed[0].has(p.ids[0][axis]) && !placed[1].has(p.ids[0][axis]))
+    if (!placed[0].has(f.ids[0][axis]) && !placed[1].has(f.ids[0][axis]))
       same *= static_cast<double>(operand(in, 0).shape[axis]);
-  Joint joint;
+  std::vector<int> order = joint_order(static_cast<int>(values_.size()), f, p);
+  if (!nodes_.can_join(placed, order)) order.clear();
+  Joint joint{.ids = order, .extents = {}};
   int node = -1;
-  if (!matmul(in, placed[0], placed[1], p, joint, node) &&
-      !sum_of_products(in, placed[0], placed[1], p, joint, node))
+  if (!matmul(in, placed[0], placed[1], f, joint, node) &&
+      !sum_of_products(in, placed[0], placed[1], f, joint, node))
     return false;
   if (same != 1)
     node = nodes_.call(in.at, "mul", {node, nodes_.number(in.at, same)}, joint.extents);
@@ -136,19 +176,30 @@ bool Lowering::dot(const Instruction& in, Value& out) {
   return true;
 }
 
-// Whether it is one; of operands [batch.., m, k] and [batch.., k, n], each in this order or with
-// the last two exchanged.
-bool Lowering::matmul(const Instruction& in, const Placed& a, const Placed& b, const Product& p,
+// Whether `order` is that of these axes, but for the last two.
+static bool nearly(const std::vector<int>& axes, std::vector<int> order, int rank) {
+  std::erase_if(order, [&](int id) { return id >= rank; });
+  return axes.size() != order.size() || axes == order ||
+         (axes.size() > 1 && (std::swap(order[order.size() - 2], order.back()), axes == order));
+}
+
+// Whether it is one, in the order that `joint` asks for; of operands [batch.., m, k] and [batch..,
+// k, n], each in this order or with the last two exchanged.
+bool Lowering::matmul(const Instruction& in, const Placed& a, const Placed& b, const Factors& f,
                       Joint& joint, int& node) {
   const auto multiplied = [](Dtype t) { return is_float(t) || bytes(t) == 1; };
   if (!multiplied(operand(in, 0).dtype) || !multiplied(operand(in, 1).dtype)) return false;
   const size_t m_rank = a.ids.size(), n_rank = b.ids.size();
   if (m_rank < 2 || n_rank < 2) return false;
-  const auto is_sum = [&](int id) { return id >= p.rank; };
+  const auto is_sum = [&](int id) { return id >= f.rank; };
   if (std::count_if(a.ids.begin(), a.ids.end(), is_sum) != 1 ||
       std::count_if(b.ids.begin(), b.ids.end(), is_sum) != 1)
     return false;
   const bool a_exchanged = is_sum(a.ids[m_rank - 2]), b_exchanged = is_sum(b.ids[n_rank - 1]);
+  // What is computed would be stored transposed.
+  const auto is_call = [&](const Placed& p) { return nodes_[p.node].kind == Expr::Kind::kCall; };
+  if (a_exchanged && b_exchanged && (is_call(a) || is_call(b)))
+    return matmul(in, b, a, f, joint, node);
   const int k = a.ids[m_rank - (a_exchanged ? 2 : 1)], m = a.ids[m_rank - (a_exchanged ? 1 : 2)];
   const int n = b.ids[n_rank - (b_exchanged ? 2 : 1)];
   if (!is_sum(k) || b.ids[n_rank - (b_exchanged ? 1 : 2)] != k || a.has(n) || b.has(m))
@@ -158,13 +209,15 @@ bool Lowering::matmul(const Instruction& in, const Placed& a, const Placed& b, c
   const auto& longer = m_rank >= n_rank ? leading_a : leading_b;
   const auto& shorter = m_rank >= n_rank ? leading_b : leading_a;
   if (!std::equal(shorter.rbegin(), shorter.rend(), longer.rbegin())) return false;
+  std::vector<int> made = longer;
+  made.insert(made.end(), {m, n});
+  if (!joint.ids.empty() && !nearly(made, joint.ids, f.rank)) return false;
   std::vector<i64> left = nodes_.shape_of(a.node), right = nodes_.shape_of(b.node);
   joint.extents = m_rank >= n_rank ? left : right;
   joint.extents.resize(longer.size());
   joint.extents.push_back(left[m_rank - (a_exchanged ? 1 : 2)]);
   joint.extents.push_back(right[n_rank - (b_exchanged ? 2 : 1)]);
-  joint.ids = longer;
-  joint.ids.insert(joint.ids.end(), {m, n});
+  joint.ids = std::move(made);
   node = nodes_.call(in.at, "matmul",
                      {a_exchanged ? nodes_.transposed(a.node) : a.node,
                       b_exchanged ? nodes_.transposed(b.node) : b.node},
@@ -173,7 +226,7 @@ bool Lowering::matmul(const Instruction& in, const Placed& a, const Placed& b, c
 }
 
 // reduce_sum(a * b): what is computed is stored first, unless each element is used once.
-bool Lowering::sum_of_products(const Instruction& in, Placed a, Placed b, const Product& p,
+bool Lowering::sum_of_products(const Instruction& in, Placed a, Placed b, const Factors& f,
                                Joint& joint, int& node) {
   for (const auto& [own, other, side] : {std::tuple{&a, &b, 0}, std::tuple{&b, &a, 1}}) {
     Node& n = nodes_[own->node];
@@ -187,7 +240,7 @@ bool Lowering::sum_of_products(const Instruction& in, Placed a, Placed b, const 
   if (!nodes_.join(in.at, {a, b}, args, joint)) return fail_in_nodes();
   node = nodes_.call(in.at, "mul", args, joint.extents);
   for (size_t i = joint.ids.size(); i-- > 0;) {
-    if (joint.ids[i] < p.rank) continue;
+    if (joint.ids[i] < f.rank) continue;
     joint.ids.erase(joint.ids.begin() + static_cast<std::ptrdiff_t>(i));
     joint.extents.erase(joint.extents.begin() + static_cast<std::ptrdiff_t>(i));
     node = nodes_.along(in.at, "reduce_sum", node, static_cast<i64>(i), joint.extents);

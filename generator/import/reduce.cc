@@ -28,7 +28,7 @@ bool is_neutral(const Reduction& r, const TensorType& t, double x) {
 
 }  // namespace
 
-bool Lowering::reduced(const Instruction& in, const std::vector<int>& dims, Value& out) {
+bool Lowering::reduced(const Instruction& in, Value& out) {
   const auto r = std::find_if(
       std::begin(kReductions), std::end(kReductions),
       [&](const Reduction& row) { return row.joins == in.words.find("reducer")->second.text; });
@@ -36,7 +36,7 @@ bool Lowering::reduced(const Instruction& in, const std::vector<int>& dims, Valu
   nodes_.decide(from.node);
   double same = 1;
   std::vector<int> along;  // of the node
-  for (const int h : dims) {
+  for (const int h : axes_of(in, "dimensions")) {
     const int at = nodes_.position(from.node, from.axes[h]);
     if (at >= 0)
       along.push_back(at);
@@ -44,9 +44,8 @@ bool Lowering::reduced(const Instruction& in, const std::vector<int>& dims, Valu
       same *= static_cast<double>(operand(in, 0).shape[h]);
   }
   std::vector<int> position;  // of every axis of the result
-  for (size_t h = 0; h < from.axes.size(); ++h)
-    if (std::count(dims.begin(), dims.end(), static_cast<int>(h)) == 0)
-      position.push_back(nodes_.position(from.node, from.axes[h]));
+  for (const int h : kept_axes(in, from.axes.size()))
+    position.push_back(nodes_.position(from.node, from.axes[h]));
   std::sort(along.rbegin(), along.rend());
   std::vector<i64> shape = nodes_.shape_of(from.node);
   int node = from.node;
@@ -62,19 +61,16 @@ bool Lowering::reduced(const Instruction& in, const std::vector<int>& dims, Valu
     return fail(in.at, "the value that a reduction begins with is a constant");
   if (!is_neutral(*r, in.type, start.number))
     node = nodes_.call(in.at, r->element, {node, value(in, 1).node}, shape);
-  out = {node, std::move(position)};
+  out.node = node;
+  if (node != from.node)
+    out.axes = std::move(position);
+  else  // one element is its own sum
+    for (const int h : kept_axes(in, from.axes.size())) out.axes.push_back(from.axes[h]);
   return true;
 }
 
 bool Lowering::reduce(const Instruction& in, Value& out) {
   const TensorType& from = operand(in, 0);
-  std::vector<int> dims;
-  if (!axes(in, "dimensions", from.shape.size(), dims)) return false;
-  std::vector<i64> shape;
-  for (size_t h = 0; h < from.shape.size(); ++h)
-    if (std::count(dims.begin(), dims.end(), static_cast<int>(h)) == 0)
-      shape.push_back(from.shape[h]);
-  if (!has_shape(in, shape)) return false;
   const bool adds = in.words.find("reducer")->second.text == "add";
   if (from.pred || in.type.pred || in.type.dtype != from.dtype ||
       (adds && !is_float(from.dtype) && from.dtype != Dtype::i32))
@@ -82,7 +78,7 @@ bool Lowering::reduce(const Instruction& in, Value& out) {
                 fmt::format("this reduction of {} to {} is not supported; allowed: one to the "
                             "same type, and sums of floats and 32-bit integers",
                             str(from), str(in.type)));
-  return reduced(in, dims, out);
+  return reduced(in, out);
 }
 
 }  // namespace morello::hlo

@@ -52,7 +52,15 @@ bool dimension(Scanner& in, const Token& at, std::string_view digits, TensorType
 }  // namespace
 
 std::string str(const TensorType& t) {
-  return fmt::format("{}[{}]", t.pred ? "pred" : name(t.dtype), fmt::join(t.shape, ","));
+  return fmt::format("{}[{}]", t.pred ? "pred" : name(t.dtype),
+                     fmt::join(t.written.empty() ? t.shape : t.written, ","));
+}
+
+std::vector<int> outwards(const TensorType& t) {
+  std::vector<int> out = t.minor_to_major;
+  if (out.empty())
+    for (int axis = static_cast<int>(t.shape.size()); axis-- > 0;) out.push_back(axis);
+  return out;
 }
 
 bool read_minor_to_major(Scanner& in, const Token& text, TensorType& out) {

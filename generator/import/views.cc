@@ -21,69 +21,35 @@ bool Lowering::parameter(const Instruction& in, Value& out) {
   return true;
 }
 
-bool Lowering::broadcast(const Instruction& in, Value& out) {
-  const TensorType& from = operand(in, 0);
-  std::vector<int> dims;
-  if (!axes(in, "dimensions", in.type.shape.size(), dims)) return false;
-  if (dims.size() != from.shape.size())
-    return fail(in.at, fmt::format("{} says where {} axes go, and its operand {} has {}",
-                                   in.op->name, dims.size(), str(from), from.shape.size()));
+void Lowering::broadcast(const Instruction& in, Value& out) const {
+  const std::vector<int> dims = axes_of(in, "dimensions");
   out = {value(in, 0).node, std::vector<int>(in.type.shape.size(), -1)};
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const i64 extent = in.type.shape[dims[i]];
-    if (from.shape[i] != 1 && from.shape[i] != extent)
-      return fail(in.at, fmt::format("axis {} of {} cannot become one of {} elements", i, str(from),
-                                     extent));
-    if (from.shape[i] == extent) out.axes[dims[i]] = value(in, 0).axes[i];
-  }
-  return true;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (operand(in, 0).shape[i] == in.type.shape[dims[i]]) out.axes[dims[i]] = value(in, 0).axes[i];
 }
 
-bool Lowering::transpose(const Instruction& in, Value& out) {
-  const TensorType& from = operand(in, 0);
-  std::vector<int> dims;
-  if (!axes(in, "dimensions", from.shape.size(), dims)) return false;
-  if (dims.size() != from.shape.size())
-    return fail(in.at, fmt::format("transpose names each axis of {} once", str(from)));
-  std::vector<i64> shape;
+void Lowering::transpose(const Instruction& in, Value& out) const {
   out.node = value(in, 0).node;
-  for (const int axis : dims) {
-    shape.push_back(from.shape[axis]);
-    out.axes.push_back(value(in, 0).axes[axis]);
-  }
-  return has_shape(in, shape);
+  for (const int axis : axes_of(in, "dimensions")) out.axes.push_back(value(in, 0).axes[axis]);
 }
 
-// For every axis of the result the operand's, -1 for one that is new; nothing where more than
-// dimensions of 1 come and go.
-static std::optional<std::vector<int>> reshaped(const std::vector<i64>& from,
-                                                const std::vector<i64>& to) {
+// For every axis of the result the operand's, -1 for one that is new. Only dimensions of 1 come and
+// go (reshapes.h).
+static std::vector<int> reshaped(const std::vector<i64>& from, const std::vector<i64>& to) {
   std::vector<int> axes;
   size_t i = 0;
   for (const i64 extent : to) {
-    if (extent == 1) {
-      axes.push_back(i < from.size() && from[i] == 1 ? static_cast<int>(i++) : -1);
-      continue;
-    }
-    while (i < from.size() && from[i] == 1) ++i;
-    if (i == from.size() || from[i] != extent) return std::nullopt;
-    axes.push_back(static_cast<int>(i++));
+    while (extent > 1 && from[i] == 1) ++i;
+    const bool is_new = extent == 1 && (i == from.size() || from[i] != 1);
+    axes.push_back(is_new ? -1 : static_cast<int>(i++));
   }
-  while (i < from.size() && from[i] == 1) ++i;
-  if (i < from.size()) return std::nullopt;
   return axes;
 }
 
-bool Lowering::reshape(const Instruction& in, Value& out) {
-  const auto from = reshaped(operand(in, 0).shape, in.type.shape);
-  if (!from)
-    return fail(in.at, fmt::format("a reshape of {} to {} is not supported; allowed: those that "
-                                   "insert or drop dimensions of 1. Reshape arguments and results "
-                                   "outside of the function",
-                                   str(operand(in, 0)), str(in.type)));
+void Lowering::reshape(const Instruction& in, Value& out) const {
   out.node = value(in, 0).node;
-  for (const int axis : *from) out.axes.push_back(axis < 0 ? -1 : value(in, 0).axes[axis]);
-  return true;
+  for (const int axis : reshaped(operand(in, 0).shape, in.type.shape))
+    out.axes.push_back(axis < 0 ? -1 : value(in, 0).axes[axis]);
 }
 
 // From the sums back to the parameters: the order of axes in which they are read. The first sum
@@ -93,7 +59,7 @@ void Lowering::choose_orders() {
   for (size_t i = in_.size(); i-- > 0;) {
     const Instruction& in = in_[i];
     if (in.op->kind == Kind::kDot)
-      product_orders(in);
+      product_orders(static_cast<int>(i));
     else if (in.op->kind == Kind::kConvolution)
       window_orders(in);
     else if (!wanted_[i].empty())
@@ -102,16 +68,11 @@ void Lowering::choose_orders() {
 }
 
 void Lowering::want(int instruction, std::vector<int> order, bool by_sum) {
-  if (!by_sum && !wanted_[instruction].empty()) return;
-  const size_t rank = type(instruction).shape.size();
-  for (const int axis : order)
-    if (axis < 0 || axis >= static_cast<int>(rank)) return;  // an error that is found later
-  wanted_[instruction] = std::move(order);
+  if (by_sum || wanted_[instruction].empty()) wanted_[instruction] = std::move(order);
 }
 
 void Lowering::pass_on(const Instruction& in, const std::vector<int>& order) {
-  const auto dimensions = in.numbers.find("dimensions");
-  const Numbers dims = dimensions == in.numbers.end() ? Numbers{} : dimensions->second;
+  const std::vector<int> dims = axes_of(in, "dimensions");
   const auto mapped = [&](auto to) {  // by axes of the result the operand's, or -1
     std::vector<int> out;
     for (const int axis : order)
@@ -131,22 +92,18 @@ void Lowering::pass_on(const Instruction& in, const std::vector<int>& order) {
     case Kind::kPad:
       return keep(order);
     case Kind::kTranspose:
-      return keep(mapped([&](int axis) {
-        return axis < static_cast<int>(dims.size()) ? static_cast<int>(dims[axis]) : -1;
-      }));
+      return keep(mapped([&](int axis) { return dims[axis]; }));
     case Kind::kBroadcast:
       return keep(mapped([&](int axis) {
         const auto at = std::find(dims.begin(), dims.end(), axis);
         const auto i = at - dims.begin();
         const std::vector<i64>& from = operand(in, 0).shape;
-        const bool same = at != dims.end() && i < static_cast<std::ptrdiff_t>(from.size()) &&
-                          from[i] > 1 && from[i] == in.type.shape[axis];
+        const bool same = at != dims.end() && from[i] > 1 && from[i] == in.type.shape[axis];
         return same ? static_cast<int>(i) : -1;
       }));
     case Kind::kReshape:
-      if (const auto from = reshaped(operand(in, 0).shape, in.type.shape))
-        keep(mapped([&](int axis) { return (*from)[axis]; }));
-      return;
+      return keep(mapped(
+          [from = reshaped(operand(in, 0).shape, in.type.shape)](int axis) { return from[axis]; }));
     default:
       return;
   }

@@ -95,15 +95,11 @@ bool Writer::has_name(int n) const {
 
 void Writer::layout(const TensorType& type, const std::vector<int>& order,
                     LayoutSyntax& out) const {
-  std::vector<int> outwards = type.minor_to_major;
-  if (outwards.empty()) {
-    outwards.resize(type.shape.size());
-    std::iota(outwards.rbegin(), outwards.rend(), 0);
-  }
+  const std::vector<int> axes = outwards(type);
   for (size_t i = 0; i < order.size(); ++i)  // axes of one element that HLO does not have
     if (order[i] < 0) out.digits.push_back({.axis = static_cast<int>(i)});
-  for (size_t i = outwards.size(); i-- > 0;)
-    if (const auto at = std::find(order.begin(), order.end(), outwards[i]); at != order.end())
+  for (size_t i = axes.size(); i-- > 0;)
+    if (const auto at = std::find(order.begin(), order.end(), axes[i]); at != order.end())
       out.digits.push_back({.axis = static_cast<int>(at - order.begin())});
   out.at = type.at;
   if (Layout{out.digits}.is_row(static_cast<int>(order.size()))) return;

@@ -33,7 +33,7 @@ class Composer : public Artist {
       before_.push_back(now);
       now = apply(s, now);
       first_step_ = false;
-      if (one_in(names_results_ ? 2 : 4) && now.text.find('(') != std::string::npos)
+      if (one_in(4) != names_results_ && now.text.find('(') != std::string::npos)
         now.text = named(now, "");
     }
     if (names_results_) return with_names(now);
@@ -59,9 +59,9 @@ class Composer : public Artist {
     };
     const bool has_name = !untyped_.empty() && untyped_.back().text == last.text;
     const Made final = has_name ? last : Made{named(last, ""), last.shape};
-    const bool alone = one_in(4);
+    const bool alone = one_in(5);
     for (const Made& m : untyped_)
-      if (m.text != final.text && results.size() + 1 < kMostResults && !alone && !one_in(3)) add(m);
+      if (m.text != final.text && results.size() + 1 < kMostResults && !alone && !one_in(5)) add(m);
     add(final);
     if (one_in(2)) std::reverse(results.begin(), results.end());
     return fmt::format("({}): ({}){}", fmt::join(params_, ", "), fmt::join(results, ", "), where());

@@ -18,8 +18,9 @@
 // What the space leaves out: sums are divided by one thread only, and where they are stages of
 // their own nothing is tiled around several threads; threads divide a whole kernel or single
 // stages, not tiles; a dim is tiled once on the way to a stage (and once more if threads divide
-// it); stages run in the order of the spec; nothing is computed twice; a stage is
-// packed ahead of time as the program for all of it would like.
+// it); several products at once, such as heads of attention, are tiled by their number before
+// anything else; stages run in the order of the spec; nothing is computed twice; a stage is packed
+// ahead of time as the program for all of it would like.
 
 #include <algorithm>
 
@@ -35,8 +36,25 @@ namespace {
 constexpr i64 kCallMilli = 20'000;
 // Steps of a tile: fewer would be searched for at length and leave most caches unused.
 constexpr i64 kMostSteps = 1 << 20;
-constexpr i64 kSumRatio = 4;  // of the sizes of steps of a sum
-constexpr i64 kCoarse = 64;   // no 3 * 2^n from here on: such steps mostly leave a rest
+constexpr i64 kSumRatio = 4;    // of the sizes of steps of a sum
+constexpr i64 kCoarse = 64;     // no 3 * 2^n from here on: such steps mostly leave a rest
+constexpr i64 kBatchRatio = 4;  // of the sizes of steps along batches
+constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
+
+// Whether a dim numbers products that have nothing in common: it is in every stage, all operands
+// and outputs depend on it (what is read beside them need not), and one stage multiplies.
+bool is_batch(const Graph& g, int dim) {
+  bool multiplies = false;
+  for (size_t s = 0; s < g.stages.size(); ++s) {
+    const Computation& c = g.stages[s].computation;
+    const int own = g.dims[dim].in_stage[s];
+    if (own < 0 || std::any_of(c.operands.begin(), c.operands.end(),
+                               [&](const Operand& o) { return !touches(o, own); }))
+      return false;
+    multiplies |= c.reduces() && c.inputs() > 1;
+  }
+  return multiplies;
+}
 
 }  // namespace
 
@@ -49,6 +67,8 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
       g_(*graph_),
       like_(graph_->stages.size()) {
   options_.count_programs = false;
+  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d)
+    if (is_batch(g_, d)) batches_.insert(d);
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.
@@ -251,8 +271,12 @@ bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
   });
 }
 
-static std::vector<i64> steps_of(i64 extent) {
+static std::vector<i64> steps_of(i64 extent, bool batch) {
   std::vector<i64> out;
+  if (batch) {
+    for (i64 size = 1; size < extent; size *= kBatchRatio) out.push_back(size);
+    return out;
+  }
   for (i64 size = 1; size < extent; size *= 2) out.push_back(size);
   for (i64 size = 3; size < extent && size < kCoarse; size *= 2) out.push_back(size);
   return out;
@@ -264,16 +288,34 @@ std::vector<i64> steps_of_sum(i64 extent) {
   return out;
 }
 
+// Tiles of anything else around several of a batch keep nothing near that tiles of the batch around
+// them would not, and there are many of them: eight heads of 64 x 256 took 20 times as long to
+// search as one, for the same program.
+bool FusionSearch::comes_after_batches(const Group& g, int dim) const {
+  return !batches_.contains(dim) &&
+         std::any_of(batches_.begin(), batches_.end(), [&](int d) { return g.extents[d] > 1; });
+}
+
+// Nor do threads need anything else where there is the same number of a batch for each of them, or
+// so many that one more for some does not matter.
+bool FusionSearch::batches_feed_threads(const Group& g) const {
+  return std::any_of(batches_.begin(), batches_.end(), [&](int d) {
+    return g.extents[d] % g.threads == 0 || g.extents[d] >= kManyShares * g.threads;
+  });
+}
+
 void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) {
   if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
   const i64 extent = g.extents[dim];
   const i64 blocks = block_along(g_, dim, g.begin, g.end);
   std::set<std::pair<i64, bool>> sizes;  // tile, parallel
   const bool sums = sums_over(g_, dim, g.begin, g.end);
-  if (!g.tiled.contains(dim) && (g.threads == 1 || !(sums || g_.apart)))
-    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent))
+  if (!g.tiled.contains(dim) && !comes_after_batches(g, dim) &&
+      (g.threads == 1 || !(sums || g_.apart)))
+    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent, batches_.contains(dim)))
       if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
-  if (!sums && g.threads > 1 && g.tiled.empty())
+  if (!sums && g.threads > 1 && g.tiled.empty() &&
+      (batches_.contains(dim) || !batches_feed_threads(g)))
     for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
       if (const i64 size = ceil_div(ceil_div(extent, shares), blocks) * blocks; size < extent)
         sizes.emplace(size, true);

@@ -8,26 +8,48 @@
 namespace morello {
 namespace {
 
+// Operands of some product, which all of the kernel depends on but what is read beside sums.
+bool is_batch(const Graph& graph, int dim) {
+  int products = 0;
+  for (size_t s = 0; s < graph.stages.size(); ++s) {
+    const Computation& c = graph.stages[s].computation;
+    for (const Operand& o : c.operands)
+      if (graph.dims[dim].in_stage[s] < 0 || !touches(o, graph.dims[dim].in_stage[s])) return false;
+    products += c.combine != Combine::kNone && c.operands.size() > 2;
+  }
+  return products > 0;
+}
+
 // The rules once more, for extents below 32: every cut; every dim that all stages can share in
 // steps of 2^a and 3 * 2^a, if it is not tiled yet; one that is summed over in steps of 8, by one
 // thread; if threads are left and nothing is tiled, in as many steps as there are threads or twice
-// as many.
+// as many. Of batches steps of 4^a, and nothing else around several; threads have only them where
+// they get as many each, or 8 and more.
 using Choice = std::tuple<int, int, i64, bool>;  // as in an Option
 std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
   std::set<Choice> out;
+  bool several = false, feed = false;
+  for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
+    if (!is_batch(graph, d)) continue;
+    several |= g.extents[d] != 1;
+    feed |= g.extents[d] % g.threads == 0 || g.extents[d] >= 8 * g.threads;
+  }
   for (int cut = g.begin + 1; cut < g.end; ++cut) out.insert({cut, -1, 0, false});
   for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
     if (!tile_problem(graph, d, g.begin, g.end).empty()) continue;
     const bool sums = sums_over(graph, d, g.begin, g.end);
-    const bool serial = g.threads == 1 || !(sums || graph.apart);
+    const bool batch = is_batch(graph, d);
+    const bool serial = (g.threads == 1 || !(sums || graph.apart)) && (batch || !several);
+    const bool parallel = g.threads > 1 && g.tiled.empty() && !sums && (batch || !feed);
     for (i64 size = 1; size < g.extents[d]; ++size) {
       i64 odd = size;
       while (odd % 2 == 0) odd /= 2;
-      const bool good = sums ? size == 8 : odd == 1 || odd == 3;
+      const bool good = batch  ? size == 1 || size == 4 || size == 16
+                        : sums ? size == 8
+                               : odd == 1 || odd == 3;
       if (good && serial && !g.tiled.contains(d)) out.insert({-1, d, size, false});
       const i64 share = (g.extents[d] + g.threads - 1) / g.threads;
-      if (g.threads > 1 && g.tiled.empty() && !sums && (size == share || size == (share + 1) / 2))
-        out.insert({-1, d, size, true});
+      if (parallel && (size == share || size == (share + 1) / 2)) out.insert({-1, d, size, true});
     }
   }
   return out;

@@ -2,9 +2,14 @@
 // other, whatever is tiled; and it is the cheapest.
 #include "impl/fusion.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "search/fused_specs.h"
+#include "search/fusion_search.h"
 #include "search/fusion_text.h"
 #include "search/toy.h"
 #include "spec/algebra.h"
@@ -110,6 +115,39 @@ TEST_CASE("tiles keep what lies between stages in a cache") {
   const std::string divided =
       shape("(x: f32[512,600]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)", machine, 2);
   CHECK_MESSAGE(divided.starts_with("parallel i by 256\n  loop i by "), divided);
+}
+
+// Dims that all of a kernel may be tiled in, and the sizes: "b 1 4; m 1 2".
+std::string root_tiles(std::string_view text, int threads = 1) {
+  const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  FusionSearch search(graph_of(spec(text)), machine, *find_isa("avx2"), {.threads = threads});
+  search.choose_packing();
+  std::map<std::string, std::set<std::string>> sizes;
+  for (const Option& o : search.options(search.root()))
+    if (o.cut < 0)
+      sizes[search.graph()->dims[o.dim].name].insert(
+          fmt::format("{}{}", o.tile, o.parallel ? "p" : ""));
+  std::vector<std::string> out;
+  for (const auto& [dim, tiles] : sizes)
+    out.push_back(fmt::format("{} {}", dim, fmt::join(tiles, " ")));
+  return fmt::format("{}", fmt::join(out, "; "));
+}
+
+TEST_CASE("products that have nothing in common are tiled by their number first") {
+  const std::string heads =
+      "(q: f32[8,6,4], k: f32[8,5,4], v: f32[8,5,4]{}): f32 = "
+      "matmul(softmax(matmul(q, transpose(k)){}, axis=2), v)";
+  CHECK(root_tiles(fmt::format(fmt::runtime(heads), "", "")) == "b 1 4");
+  // What is read beside the sums need not differ.
+  CHECK(root_tiles(fmt::format(fmt::runtime(heads), ", x: f32[6,5]", " + x")) == "b 1 4");
+  CHECK(root_tiles(fmt::format(fmt::runtime(heads), "", ""), 2) == "b 1 2p 4 4p");
+  CHECK(root_tiles(fmt::format(fmt::runtime(heads), "", ""), 3) == "b 1 2p 3p 4; m 1p 2p");
+  // All share k: steps along m do, too.
+  CHECK(root_tiles("(q: f32[8,6,4], k: f32[5,4], v: f32[8,5,4]): f32 = "
+                   "matmul(softmax(matmul(q, transpose(k)), axis=2), v)") ==
+        "b 1 2 3 4 6; m 1 2 3 4");
+  // Nothing is multiplied.
+  CHECK(root_tiles("(x: f32[8,6,5]): f32 = softmax(x, axis=2) * 2").starts_with("i 1 12 16"));
 }
 
 // By the name of the tensor.

@@ -101,9 +101,12 @@ class FusionSearch {
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
 
-  bool comes_after_batches(const Group& g, int dim) const;
-  bool batches_feed_threads(const Group& g) const;
-  void add_tiles(const Group& g, int dim, std::vector<Option>& out);
+  struct Batches {
+    std::set<int> dims = {};
+    bool several = false, feed_threads = false;
+  };
+  Batches batches(const Group& g) const;
+  void add_tiles(const Group& g, const Batches& batches, int dim, std::vector<Option>& out);
   bool keeps_panels(int stage, int dim, i64 tile) const;
   bool may_tile(int dim, int begin, int end);
   Level nearest_in_steps(const Group& g, int tensor, int begin, int end);
@@ -130,7 +133,6 @@ class FusionSearch {
   SearchOptions options_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
-  std::set<int> batches_ = {};  // dims
   std::map<std::string, Known> known_;
   std::map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to

@@ -19,8 +19,8 @@
 // their own nothing is tiled around several threads; threads divide a whole kernel or single
 // stages, not tiles; a dim is tiled once on the way to a stage (and once more if threads divide
 // it); several products at once, such as heads of attention, are tiled by their number before
-// anything else; stages run in the order of the spec; nothing is computed twice; a stage is packed
-// ahead of time as the program for all of it would like.
+// anything else (batches()); stages run in the order of the spec; nothing is computed twice; a
+// stage is packed ahead of time as the program for all of it would like.
 
 #include <algorithm>
 
@@ -41,17 +41,24 @@ constexpr i64 kCoarse = 64;     // no 3 * 2^n from here on: such steps mostly le
 constexpr i64 kBatchRatio = 4;  // of the sizes of steps along batches
 constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
 
-// Whether a dim numbers products that have nothing in common: it is in every stage, all operands
-// and outputs depend on it (what is read beside them need not), and one stage multiplies.
-bool is_batch(const Graph& g, int dim) {
+// Whether a dim numbers products that have nothing in common, such as heads: every stage of a group
+// has it, all operands of one product depend on it, and so does all that lies between stages.
+// (What all heads are projected from need not, nor what is read beside sums.) Not so where elements
+// along it are adjacent, as channels of a depthwise convolution can be: vectors run along these.
+bool is_batch(const Graph& graph, const Group& g, int dim) {
   bool multiplies = false;
-  for (size_t s = 0; s < g.stages.size(); ++s) {
-    const Computation& c = g.stages[s].computation;
-    const int own = g.dims[dim].in_stage[s];
-    if (own < 0 || std::any_of(c.operands.begin(), c.operands.end(),
-                               [&](const Operand& o) { return !touches(o, own); }))
-      return false;
-    multiplies |= c.reduces() && c.inputs() > 1;
+  for (int s = g.begin; s < g.end; ++s) {
+    const Computation& c = graph.stages[s].computation;
+    const int own = graph.dims[dim].in_stage[s];
+    if (own < 0) return false;
+    bool all = true;
+    for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) {
+      const bool has = touches(c.operands[o], own);
+      if (has ? given_address(c, o).unit_stride(own) == 1 : graph.tensor_of(s, o) >= graph.params)
+        return false;
+      all &= has;
+    }
+    multiplies |= all && c.reduces() && c.inputs() > 1;
   }
   return multiplies;
 }
@@ -67,8 +74,6 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
       g_(*graph_),
       like_(graph_->stages.size()) {
   options_.count_programs = false;
-  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d)
-    if (is_batch(g_, d)) batches_.insert(d);
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.
@@ -288,34 +293,35 @@ std::vector<i64> steps_of_sum(i64 extent) {
   return out;
 }
 
-// Tiles of anything else around several of a batch keep nothing near that tiles of the batch around
-// them would not, and there are many of them: eight heads of 64 x 256 took 20 times as long to
-// search as one, for the same program.
-bool FusionSearch::comes_after_batches(const Group& g, int dim) const {
-  return !batches_.contains(dim) &&
-         std::any_of(batches_.begin(), batches_.end(), [&](int d) { return g.extents[d] > 1; });
+// Batches come first. Tiles of anything else around several of one keep nothing near that tiles of
+// the batch around them would not, and there are many of them: eight heads of 64 x 256 took 20
+// times as long to search as one, for the same program. Nor do threads need anything else where
+// there is the same number of a batch for each of them, or so many that one more for some does not
+// matter.
+FusionSearch::Batches FusionSearch::batches(const Group& g) const {
+  Batches out;
+  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) {
+    if (!is_batch(g_, g, d)) continue;
+    out.dims.insert(d);
+    out.several |= g.extents[d] > 1;
+    out.feed_threads |= g.extents[d] % g.threads == 0 || g.extents[d] >= kManyShares * g.threads;
+  }
+  return out;
 }
 
-// Nor do threads need anything else where there is the same number of a batch for each of them, or
-// so many that one more for some does not matter.
-bool FusionSearch::batches_feed_threads(const Group& g) const {
-  return std::any_of(batches_.begin(), batches_.end(), [&](int d) {
-    return g.extents[d] % g.threads == 0 || g.extents[d] >= kManyShares * g.threads;
-  });
-}
-
-void FusionSearch::add_tiles(const Group& g, int dim, std::vector<Option>& out) {
+void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim,
+                             std::vector<Option>& out) {
   if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
   const i64 extent = g.extents[dim];
   const i64 blocks = block_along(g_, dim, g.begin, g.end);
   std::set<std::pair<i64, bool>> sizes;  // tile, parallel
   const bool sums = sums_over(g_, dim, g.begin, g.end);
-  if (!g.tiled.contains(dim) && !comes_after_batches(g, dim) &&
+  const bool batch = batches.dims.contains(dim);
+  if (!g.tiled.contains(dim) && (batch || !batches.several) &&
       (g.threads == 1 || !(sums || g_.apart)))
-    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent, batches_.contains(dim)))
+    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent, batch))
       if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
-  if (!sums && g.threads > 1 && g.tiled.empty() &&
-      (batches_.contains(dim) || !batches_feed_threads(g)))
+  if (!sums && g.threads > 1 && g.tiled.empty() && (batch || !batches.feed_threads))
     for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
       if (const i64 size = ceil_div(ceil_div(extent, shares), blocks) * blocks; size < extent)
         sizes.emplace(size, true);
@@ -332,7 +338,8 @@ std::vector<Option> FusionSearch::options(const Group& g) {
   const Cost least = bound(g);
   for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = least, .cut = cut});
   const size_t cuts = out.size();
-  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, d, out);
+  const Batches first = batches(g);
+  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, first, d, out);
   for (size_t i = cuts; i < out.size(); ++i) out[i].bound = bound(sum(g, out[i]));
   std::stable_sort(out.begin(), out.end(),
                    [](const Option& a, const Option& b) { return a.bound < b.bound; });

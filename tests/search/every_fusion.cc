@@ -8,14 +8,23 @@
 namespace morello {
 namespace {
 
-// Operands of some product, which all of the kernel depends on but what is read beside sums.
-bool is_batch(const Graph& graph, int dim) {
+// Of some product, and of all that is made; nothing has its elements side by side.
+bool is_batch(const Graph& graph, const Group& g, int dim) {
   int products = 0;
-  for (size_t s = 0; s < graph.stages.size(); ++s) {
+  for (int s = g.begin; s < g.end; ++s) {
     const Computation& c = graph.stages[s].computation;
-    for (const Operand& o : c.operands)
-      if (graph.dims[dim].in_stage[s] < 0 || !touches(o, graph.dims[dim].in_stage[s])) return false;
-    products += c.combine != Combine::kNone && c.operands.size() > 2;
+    const int own = graph.dims[dim].in_stage[s];
+    if (own < 0) return false;
+    size_t with = 0;
+    for (size_t o = 0; o < c.operands.size(); ++o) {
+      const int t = graph.tensor_of(s, static_cast<int>(o));
+      if (touches(c.operands[o], own))
+        ++with;
+      else if (t >= graph.params)
+        return false;
+      if (given_address(c, static_cast<int>(o)).unit_stride(own) == 1) return false;
+    }
+    products += c.combine != Combine::kNone && c.operands.size() > 2 && with == c.operands.size();
   }
   return products > 0;
 }
@@ -30,7 +39,7 @@ std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
   std::set<Choice> out;
   bool several = false, feed = false;
   for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
-    if (!is_batch(graph, d)) continue;
+    if (!is_batch(graph, g, d)) continue;
     several |= g.extents[d] != 1;
     feed |= g.extents[d] % g.threads == 0 || g.extents[d] >= 8 * g.threads;
   }
@@ -38,7 +47,7 @@ std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
   for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
     if (!tile_problem(graph, d, g.begin, g.end).empty()) continue;
     const bool sums = sums_over(graph, d, g.begin, g.end);
-    const bool batch = is_batch(graph, d);
+    const bool batch = is_batch(graph, g, d);
     const bool serial = (g.threads == 1 || !(sums || graph.apart)) && (batch || !several);
     const bool parallel = g.threads > 1 && g.tiled.empty() && !sums && (batch || !feed);
     for (i64 size = 1; size < g.extents[d]; ++size) {

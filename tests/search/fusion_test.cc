@@ -142,10 +142,18 @@ TEST_CASE("products that have nothing in common are tiled by their number first"
   CHECK(root_tiles(fmt::format(fmt::runtime(heads), ", x: f32[6,5]", " + x")) == "b 1 4");
   CHECK(root_tiles(fmt::format(fmt::runtime(heads), "", ""), 2) == "b 1 2p 4 4p");
   CHECK(root_tiles(fmt::format(fmt::runtime(heads), "", ""), 3) == "b 1 2p 3p 4; m 1p 2p");
-  // All share k: steps along m do, too.
-  CHECK(root_tiles("(q: f32[8,6,4], k: f32[5,4], v: f32[8,5,4]): f32 = "
-                   "matmul(softmax(matmul(q, transpose(k)), axis=2), v)") ==
-        "b 1 2 3 4 6; m 1 2 3 4");
+  // Heads of one tensor.
+  CHECK(root_tiles("(x: f32[6,4], w: f32[8,4,3], k: f32[8,5,3]): f32 = "
+                   "matmul(matmul(x, w), transpose(k))") == "b 1 4");
+  CHECK(root_tiles("(x: f32[6,4], w: f32[8,4,3], k: f32[5,3]): f32 = "
+                   "matmul(matmul(x, w), transpose(k))") == "b 1 2 3 4 6; m 1 2 3 4");
+  // All share k and v, so that they are rows of one product.
+  CHECK(root_tiles("(q: f32[8,6,4], k: f32[5,4], v: f32[5,4]): f32 = "
+                   "matmul(softmax(matmul(q, transpose(k)), axis=2), v)")
+            .starts_with("m 1 12 16"));
+  // Channels that lie side by side.
+  CHECK(root_tiles("(x: f32[1,6,6,8], k: f32[3,3,1,8]): f32 = "
+                   "conv2d(pad(x, axis=1, low=1, high=1), k, groups=8)") == "i3 1 2 3 4 6");
   // Nothing is multiplied.
   CHECK(root_tiles("(x: f32[8,6,5]): f32 = softmax(x, axis=2) * 2").starts_with("i 1 12 16"));
 }

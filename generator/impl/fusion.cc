@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "impl/parts.h"
 #include "impl/text.h"
@@ -119,7 +120,7 @@ i64 block_along(const Graph& g, int dim, int begin, int end) {
         if (c.tensor(t).axes.size() > static_cast<size_t>(d.axis) && d.mod == 0 &&
             std::any_of(c.tensor(t).axes[d.axis].begin(), c.tensor(t).axes[d.axis].end(),
                         [&](const AxisTerm& a) { return a.dim == own; }))
-          block = std::max(block, d.div);
+          block = std::lcm(block, d.div);
   }
   return block;
 }

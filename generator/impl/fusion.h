@@ -111,7 +111,7 @@ i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int 
 // sums where its output lies, and none of the others reads them (but for Graph::online).
 std::string tile_problem(const Graph& g, int dim, int begin, int end);
 
-// Steps along a dim are multiples of this: what the longest block of a layout has.
+// Steps along a dim are multiples of this: so that they cut no block of a layout.
 i64 block_along(const Graph& g, int dim, int begin, int end);
 
 // Whether each step finds whole panels of what a stage has packed ahead of time as the family wants

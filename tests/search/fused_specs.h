@@ -48,6 +48,8 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "b = reduce_sum(x * a, axis=0)",
     "(x: f32[9,40]): (y: f32, s: f32) where s = reduce_sum(x, axis=1), "
     "y = x * broadcast(s, axis=1)",
+    "(x: f32[90,4] order(0/15, 1, 0%15)): (t: f32[90,4] order(0/6, 1, 0%6), u: f32) where "
+    "t = x + 1, u = t * broadcast(reduce_sum(t, axis=1), axis=1)",
     "(x: f32[14,9], w: f32[9,20] packed): (g: bf16 col, h: f32[14,20] order(1/5, 0, 1%5)) where "
     "h = matmul(x, w), g = relu(h - 3)",
     "(q: f32[24,8], k: f32[20,8], v: f32[20,6]): (o: f32, s: f32 col, m: f32) where "

@@ -258,14 +258,14 @@ bool Exponentials::is_sum(int stage, int tensor) const {
 }
 
 // Elements of products e * r with r for every sum, whose only use is a sum: r becomes a factor of
-// that.
+// that. Not where they are a result: then they are made anyway, and are what the sum is over.
 bool Exponentials::factor(int stage) {
   const Stage& p = g_.stages[stage];
   const Computation& c = p.computation;
   const int made = g_.made_by(stage), exp = g_.made_by(exp_);
-  int reader = -1;
+  int reader = g_.is_result(made) ? -2 : -1;
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s)
-    if (s != stage && g_.operand_of(s, made) >= 0) reader = reader < 0 ? s : -2;
+    if (s != stage && g_.operand_of(s, made) >= 0) reader = reader == -1 ? s : -2;
   if (reader < 0 || !p.border.empty() || c.reduces() || c.body.size() != 3 ||
       c.body[2].fn != Fn::kMul || c.output().dtype != Dtype::f32 || !is_sum(reader, made))
     return false;

@@ -206,7 +206,9 @@ class Composer : public Artist {
     const std::string op = any<std::string>({"+", "-", "*", integers_ ? "*" : "/", "max", "min"});
     const bool swaps = one_in(4);
     const std::string &x = swaps ? b : a, &y = swaps ? a : b;
-    return op.size() == 1 ? fmt::format("({} {} {})", x, op, y)
+    // x - x and x / x are constants, and what is normalised of them or divided by them unknown.
+    const bool cancels = x == y && (op == "-" || op == "/");
+    return op.size() == 1 ? fmt::format("({} {} {})", x, cancels ? "+" : op, y)
                           : fmt::format("{}({}, {})", op, x, y);
   }
 

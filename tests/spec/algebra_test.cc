@@ -126,6 +126,11 @@ TEST_CASE("sums over exponentials, with more around them") {
            "(x: f32[9,30], w: f32[30,4]): f32 = matmul(e, w) + "
            "broadcast(reduce_sum(e, axis=1), axis=1) where "
            "e = exp(x - broadcast(reduce_max(x, axis=1), axis=1))",
+           // The products with 1 / sum are a result beside the sum over them.
+           "(x: f32[9,30], w: f32[30,4]): (o: f32, p: f32) where p = softmax(x, axis=1), "
+           "o = matmul(p, w)",
+           "(x: f32[9,30], w: f32[30,4]): (o: f16, p: f32) where p = softmax(x, axis=1), "
+           "o = matmul(p, w)",
        }) {
     CAPTURE(text);
     const Graph g = graph(text);

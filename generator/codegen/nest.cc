@@ -11,6 +11,7 @@
 #include "codegen/leaf.h"
 #include "codegen/pack.h"
 #include "codegen/workspace.h"
+#include "impl/clip.h"
 #include "impl/shares.h"
 #include "impl/text.h"
 
@@ -43,6 +44,7 @@ class NestWriter {
  private:
   void node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Move& n, const Refs& refs, i64 arena);
+  void node(const Spec& spec, const Impl& impl, const Clip& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Block& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Call& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Hole& n, const Refs& refs, i64 arena);
@@ -124,6 +126,28 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
   job.into_packed = false;
   w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
          buffer.pointer, refs[o].pointer, stride_args(refs[o].map));
+}
+
+// Pointers to where a tensor with zeros around it would begin are never formed: the first segment
+// moves them inside.
+void NestWriter::node(const Spec& spec, const Impl& impl, const Clip& n, const Refs& refs,
+                      i64 arena) {
+  const std::vector<Child> parts = children(p_, spec, impl);
+  for (const Clipped& x : clipped(c_)) {
+    if (x.dim != n.dim) continue;
+    for (const Segment& segment : x.segments) {
+      Refs inside = refs;
+      for (int t = 0; t < tensors(spec); ++t) {
+        const Offset begin = begin_of(x, segment, t, refs[t].map);
+        if (begin == 0) continue;
+        inside[t].pointer = names.fresh(stem(t));
+        w.line("{} {} = {} + {};", pointer_type(t, refs[t]), inside[t].pointer, refs[t].pointer,
+               text(begin));
+      }
+      const Child& part = parts[static_cast<size_t>(segment.shape)];
+      emit(part.spec, *part.impl, inside, arena);
+    }
+  }
 }
 
 void NestWriter::node(const Spec& spec, const Impl& impl, const Block&, const Refs& refs,

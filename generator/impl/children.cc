@@ -1,6 +1,9 @@
 // What a node makes of its Spec: the one place that defines it. The search, verify, the interpreter
 // and the code generator all ask here.
 
+#include <algorithm>
+
+#include "impl/clip.h"
 #include "impl/impl.h"
 
 namespace morello {
@@ -38,6 +41,22 @@ static std::vector<Child> children_of(const Problem&, const Spec& spec, const Mo
   return {{moved, move.body, 1}};
 }
 
+static std::vector<Child> children_of(const Problem& p, const Spec& spec, const Clip& clip) {
+  std::vector<Child> out;
+  for (const Clipped& x : clipped(*p.computation)) {
+    if (x.dim != clip.dim) continue;
+    for (const Segment& segment : x.segments) {
+      const auto shape = static_cast<size_t>(segment.shape);
+      if (shape < out.size())
+        ++out[shape].times;
+      else
+        out.push_back({spec_of(segment, x, spec),
+                       shape < clip.parts.size() ? clip.parts[shape] : nullptr, 1});
+    }
+  }
+  return out;
+}
+
 static std::vector<Child> children_of(const Problem&, const Spec& spec, const Block& block) {
   std::vector<Child> out;
   Spec part = spec;
@@ -66,12 +85,12 @@ static bool same(const Loop& a, const Loop& b) {
 static bool same(const Move& a, const Move& b) {
   return a.operand == b.operand && a.level == b.level && a.copy == b.copy && equal(a.body, b.body);
 }
-static bool same(const Block& a, const Block& b) {
-  if (a.parts.size() != b.parts.size()) return false;
-  for (size_t i = 0; i < a.parts.size(); ++i)
-    if (!equal(a.parts[i], b.parts[i])) return false;
-  return true;
+static bool same(const std::vector<ImplPtr>& a, const std::vector<ImplPtr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ImplPtr& x, const ImplPtr& y) { return equal(x, y); });
 }
+static bool same(const Clip& a, const Clip& b) { return a.dim == b.dim && same(a.parts, b.parts); }
+static bool same(const Block& a, const Block& b) { return same(a.parts, b.parts); }
 static bool same(const Call& a, const Call& b) {
   return a.kind == b.kind && a.ahead_operand == b.ahead_operand && a.ahead_bytes == b.ahead_bytes &&
          a.streaming == b.streaming;

@@ -146,6 +146,14 @@ static int writer_of(const Graph& g, int tensor, int begin, int end) {
   return tensor == g.in_result && end > last ? last : -1;
 }
 
+// Whether windows along a dim of its stage reach beyond it.
+static bool has_zeros(const Operand& o, int dim) {
+  for (size_t axis = 0; axis < o.zeros.size(); ++axis)
+    for (const AxisTerm& t : o.axes[axis])
+      if (t.dim == dim && o.zeros[axis] != Border{}) return true;
+  return false;
+}
+
 std::string tile_problem(const Graph& g, int dim, int begin, int end) {
   const GraphDim& d = g.dims[dim];
   const bool online = is_online(g, dim, begin, end);
@@ -157,6 +165,8 @@ std::string tile_problem(const Graph& g, int dim, int begin, int end) {
     if (c.dims[own].reduction && !c.gathers_in_output())
       return fmt::format("stage {} has its sums over {} nowhere", s, d.name);
     for (int t = 0; t < c.tensors(); ++t) {
+      if (has_zeros(c.tensor(t), own))
+        return fmt::format("zeros lie around {} along {}", c.tensor(t).name, d.name);
       const int tensor = g.tensor_of(s, t);
       const int maker = writer_of(g, tensor, begin, end);
       if (t == c.inputs() || maker < 0) continue;
@@ -457,6 +467,7 @@ static std::string head(const Fusion& f) {
     out += fmt::format("online {}\n", g.dims[g.online.dim].name);
   else if (g.apart)
     out += "sums apart\n";
+  if (g.unpadded) out += "pads left out\n";
   if (g.in_result >= 0)
     out += fmt::format("{} in {}\n", g.tensors[g.in_result].name, g.tensors.back().name);
   return out;

@@ -1,4 +1,4 @@
-// Impl: a program for a Spec, as a tree of five kinds of node. Each node turns the Spec it stands
+// Impl: a program for a Spec, as a tree of six kinds of node. Each node turns the Spec it stands
 // for into the Specs of its children; nothing else is stored, so an Impl is small, comparable and
 // replayable, and its meaning is a function of (Problem, Impl).
 //
@@ -10,6 +10,8 @@
 //   Move   bring an operand to a nearer level: as a view (no code, the cache does it) or as a copy
 //          into a buffer in packed order and type, there or at the same level (out: computed in the
 //          buffer, then written back)
+//   Clip   one dim, along which windows reach beyond what they read, in segments that sum over
+//          shorter windows (impl/clip.h); segments of one shape have one child
 //   Block  children one after the other: here "out = 0" and then the accumulating rest
 //   Call   the family's leaf, for all that is left of the Spec; or `fill`, out = 0
 //   Hole   a Spec nobody has decided yet
@@ -57,6 +59,10 @@ struct Move {
   bool copy = false;  // false: a view
   ImplPtr body = nullptr;
 };
+struct Clip {
+  int dim = 0;
+  std::vector<ImplPtr> parts;  // by Segment::shape
+};
 struct Block {
   std::vector<ImplPtr> parts;
 };
@@ -75,10 +81,11 @@ struct Hole {
 };
 
 struct Impl {
-  std::variant<Loop, Move, Block, Call, Hole> node;
+  std::variant<Loop, Move, Clip, Block, Call, Hole> node;
 };
 
-// Specs of the children, in the order first, body, rest / body / parts.
+// Specs of the children, in the order first, body, rest / body / parts. Where a child runs that is
+// no step of a loop, clip.h says.
 struct Child {
   Spec spec;
   ImplPtr impl;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "impl/impl.h"
+#include "impl/clip.h"
 #include "impl/text.h"
 
 namespace morello {
@@ -82,6 +82,7 @@ class Interpreter {
   void run(const Spec& spec, const Impl& impl, const Loop& n, const Views& views);
   void add_copies(const Spec& spec, const View& out, const std::vector<Buffer>& copies);
   void run(const Spec& spec, const Impl& impl, const Move& n, const Views& views);
+  void run(const Spec& spec, const Impl& impl, const Clip& n, const Views& views);
   void run(const Spec& spec, const Impl& impl, const Block& n, const Views& views);
   void run(const Spec& spec, const Impl& impl, const Call& n, const Views& views);
   void run(const Spec&, const Impl& impl, const Hole&, const Views&) {
@@ -99,15 +100,25 @@ class Interpreter {
       if (touches(c_.tensor(tensor), static_cast<int>(d))) dims |= 1 << d;
     return dims;
   }
-  // Row-major position of an operand's element in the dense values the caller knows.
+  // Row-major position of an operand's element in the dense values the caller knows; -1: a zero
+  // around it.
   i64 dense(int tensor, const Extents& index) const {
     const Operand& o = c_.tensor(tensor);
     i64 at = 0;
     for (size_t a = 0; a < o.shape.size(); ++a) {
-      i64 i = 0;
+      i64 i = o.zeros.empty() ? 0 : -o.zeros[a].low;
       for (const AxisTerm& t : o.axes[a]) i += t.coefficient * index[t.dim];
+      if (i < 0 || i >= o.shape[a]) return -1;
       at = at * o.shape[a] + i;
     }
+    return at;
+  }
+
+  // From where index 0 of every dim would lie to where the first element does.
+  i64 first_inside(int tensor) const {
+    i64 at = 0;
+    for (const Clipped& x : clipped(c_))
+      if (tensor == x.operand) at += begin_of(x, {}, tensor, p_.root_address(tensor)).assumed();
     return at;
   }
 
@@ -168,6 +179,20 @@ void Interpreter::run(const Spec& spec, const Impl& impl, const Move& n, const V
   if (output)
     for_each(spec.extent, dims, {},
              [&](const Extents& x) { from.write(x, finished(copy.read(x), x, views)); });
+}
+
+void Interpreter::run(const Spec& spec, const Impl& impl, const Clip& n, const Views& views) {
+  const std::vector<Child> parts = children(p_, spec, impl);
+  for (const Clipped& x : clipped(c_)) {
+    if (x.dim != n.dim) continue;
+    for (const Segment& segment : x.segments) {
+      Views inside = views;
+      for (int t = 0; t < c_.tensors(); ++t)
+        inside[t].base += begin_of(x, segment, t, views[t].map).assumed();
+      const Child& part = parts[static_cast<size_t>(segment.shape)];
+      node(part.spec, *part.impl, inside);
+    }
+  }
 }
 
 void Interpreter::run(const Spec& spec, const Impl& impl, const Block&, const Views& views) {
@@ -237,8 +262,11 @@ std::vector<double> Interpreter::program(const Impl& impl,
                [&](const Extents& x) { views[t].write(x, neutral(c_.combine, c_.compute)); });
     if (t == out) continue;
     const std::vector<double>& given = inputs[t < out ? t : t - 1];
-    for_each(root.extent, touched(t), {},
-             [&](const Extents& x) { views[t].write(x, given.at(dense(t, x))); });
+    View inside = views[t];
+    inside.base = first_inside(t);
+    for_each(root.extent, touched(t), {}, [&](const Extents& x) {
+      if (const i64 at = dense(t, x); at >= 0) inside.write(x, given.at(at));
+    });
   }
   node(root, impl, views);
 

@@ -5,6 +5,7 @@
 
 #include "impl/impl.h"
 #include "impl/lines.h"
+#include "impl/text.h"
 
 namespace morello {
 namespace {
@@ -59,6 +60,7 @@ class Parser {
   Impl loop(Reader& r, const Extents& extent, std::string_view word);
   void sections(const Line& parent, Loop& loop, Extents extent);
   Impl move(Reader& r, const Extents& extent, bool copy);
+  Impl clip(Reader& r, const Extents& extent);
   Impl block(Reader& r, const Extents& extent);
   Impl call(Reader& r);
   Spec spec(Reader& r);
@@ -75,10 +77,10 @@ class Parser {
 ImplPtr Parser::node(const Extents& extent) {
   const Line& line = lines_[at_++];
   Reader r(line, 0);
-  enum { kLoop, kSplit, kParallel, kCopy, kView, kBlock, kCall, kFill, kHole };
+  enum { kLoop, kSplit, kParallel, kCopy, kView, kClip, kBlock, kCall, kFill, kHole };
   Impl impl;
-  switch (r.choose(
-      "node", {"loop", "split", "parallel", "copy", "view", "block", "call", "fill", "hole"})) {
+  switch (r.choose("node", {"loop", "split", "parallel", "copy", "view", "clip", "block", "call",
+                            "fill", "hole"})) {
     case kLoop:
     case kSplit:
     case kParallel:
@@ -89,6 +91,9 @@ ImplPtr Parser::node(const Extents& extent) {
       break;
     case kView:
       impl = move(r, extent, false);
+      break;
+    case kClip:
+      impl = clip(r, extent);
       break;
     case kBlock:
       impl = block(r, extent);
@@ -170,6 +175,29 @@ Impl Parser::move(Reader& r, const Extents& extent, bool copy) {
   return {n};
 }
 
+// One part for every shape of a piece.
+Impl Parser::clip(Reader& r, const Extents& extent) {
+  const Line& head = r.line();
+  Clip n{.dim = r.choose("dim", dims_), .parts = {}};
+  r.end();
+  Spec whole;
+  whole.extent = extent;
+  const std::vector<Child> shapes = children(p_, whole, {n});
+  if (shapes.empty())
+    fail(head, head.words[1],
+         fmt::format("no window reaches beyond what it reads along {}", dims_[n.dim]));
+  for (const Child& shape : shapes) {
+    const std::string expected = part_line(p_, n.dim, shape.spec.extent);
+    if (!has_child(head)) fail(head, head.words[0], fmt::format("lacks its `{}`", expected));
+    const Line& line = lines_[at_++];
+    if (line.text.substr(line.indent) != expected)
+      fail(line, line.words[0], fmt::format("expected `{}`", expected));
+    n.parts.push_back(child(line, shape.spec.extent));
+  }
+  if (has_child(head)) fail(lines_[at_], lines_[at_].words[0], "there are no more parts");
+  return {n};
+}
+
 Impl Parser::block(Reader& r, const Extents& extent) {
   r.end();
   Block n;
@@ -200,6 +228,7 @@ Spec Parser::spec(Reader& r) {
   }
   s.accumulate = r.accept("acc");
   if (std::optional<Word> w = r.accept_key("threads")) s.threads = lines::threads(r.line(), *w);
+  while (r.accept("uncut")) s.uncut |= static_cast<std::uint8_t>(1 << r.choose("dim", dims_));
   return s;
 }
 

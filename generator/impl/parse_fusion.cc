@@ -95,6 +95,12 @@ Graph Parser::head(Graph given) {
     given = rewritten(online(given), "no sums of this kernel can be online");
     Reader(lines_[at_++], 1).expect(given.dims[given.online.dim].name);
   }
+  if (at("pads", 3)) {
+    given = rewritten(unpadded(given), "no pad of this kernel can be left out");
+    Reader r(lines_[at_++], 1);
+    r.expect("left");
+    r.expect("out");
+  }
   if (given.in_result < 0 || at_ == lines_.size()) return given;
   Reader r(lines_[at_++], 0);
   r.expect(given.tensors[given.in_result].name);

@@ -1,4 +1,4 @@
-#include "impl/impl.h"
+#include "impl/clip.h"
 #include "impl/text.h"
 
 namespace morello {
@@ -16,6 +16,9 @@ std::string line_of(const Problem& p, const Move& n) {
   return fmt::format("{} {} to {}", n.copy ? "copy" : "view",
                      p.computation->operands[n.operand].name, level_name(n.level));
 }
+std::string line_of(const Problem& p, const Clip& n) {
+  return fmt::format("clip {}", p.computation->dims[n.dim].name);
+}
 std::string line_of(const Problem&, const Block&) { return "block"; }
 std::string line_of(const Problem& p, const Call& n) {
   if (n.kind == Call::Kind::kFill) return "fill";
@@ -28,6 +31,18 @@ std::string line_of(const Problem& p, const Call& n) {
 std::string line_of(const Problem& p, const Hole& n) {
   return "hole " + str(n.spec, *p.computation);
 }
+
+}  // namespace
+
+std::string part_line(const Problem& p, int dim, const Extents& extent) {
+  for (const Clipped& x : clipped(*p.computation))
+    if (x.dim == dim)
+      return fmt::format("part {} {} {}", extent[dim], p.computation->dims[x.window].name,
+                         extent[x.window]);
+  return "part";
+}
+
+namespace {
 
 // Appends nodes at a depth; `extent` is that of the node being printed, for the length of `rest`.
 struct Printer {
@@ -58,6 +73,12 @@ struct Printer {
     section(depth, fmt::format("rest {}", remainder), n.rest, extent);
   }
   void inside(int depth, const Move& n, const Extents& extent) { node(depth, n.body, extent); }
+  void inside(int depth, const Clip& n, const Extents& extent) {
+    Spec whole;
+    whole.extent = extent;
+    for (const Child& part : children(p, whole, {n}))
+      section(depth, part_line(p, n.dim, part.spec.extent), part.impl, part.spec.extent);
+  }
   void inside(int depth, const Block& n, const Extents& extent) {
     for (const ImplPtr& part : n.parts) node(depth, part, extent);
   }

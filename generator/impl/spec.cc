@@ -1,5 +1,7 @@
 #include "impl/spec.h"
 
+#include "impl/clip.h"
+
 namespace morello {
 
 static bool is_packable(const Family& f, int operand) { return !f.packed[operand].digits.empty(); }
@@ -63,6 +65,7 @@ Spec Problem::root() const {
   s.extent = full_extents(c);
   s.threads = part.beside ? 1 : threads;
   s.accumulate = part.adds;
+  for (const Clipped& x : clipped(c)) s.uncut |= static_cast<std::uint8_t>(1 << x.dim);
   // The ahead-of-time packer reorders but does not convert, so an operand is in kernel form at the
   // root only where the kernel takes its dtype.
   for (size_t o = 0; o < c.operands.size(); ++o) {
@@ -100,6 +103,8 @@ std::string str(const Spec& s, const Computation& c) {
                        s.place[o].packed ? " packed" : "");
   if (s.accumulate) out += "acc ";
   if (s.threads != 1) out += fmt::format("threads={} ", s.threads);
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    if (s.uncut >> d & 1) out += fmt::format("uncut {} ", c.dims[d].name);
   out.pop_back();
   return out;
 }

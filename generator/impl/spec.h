@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "impl/family.h"
@@ -17,11 +18,14 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+static_assert(kMaxDims <= 8);  // Spec::uncut
+
 struct Spec {
   Extents extent{};
   std::array<Place, kMaxOperands> place{};
   bool accumulate = false;  // out += ... instead of out = ...; only of a reduction
   int threads = 1;          // > 1: may still be divided among this many threads
+  std::uint8_t uncut = 0;   // set of dims that are still to be cut for their windows (impl/clip.h)
   bool operator==(const Spec&) const = default;
 };
 

@@ -1,7 +1,9 @@
 // The legality rules of Impl, one function per node. A message starts with the line of the node it
 // is about.
 
-#include "impl/impl.h"
+#include <algorithm>
+
+#include "impl/clip.h"
 #include "impl/shares.h"
 #include "impl/text.h"
 
@@ -13,6 +15,7 @@ class Verifier {
   explicit Verifier(const Problem& p) : p_(p), c_(*p.computation), f_(p.family) {
     for (size_t o = 0; o < c_.operands.size(); ++o)
       root_.push_back(p.root_address(static_cast<int>(o)));
+    clipped_ = clipped(c_);
   }
 
   // What is wrong below this node, or "".
@@ -37,6 +40,7 @@ class Verifier {
   std::string shares_problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Move& n) const;
+  std::string problem(const Spec& spec, const Clip& n) const;
   std::string problem(const Spec& spec, const Block& n) const;
   std::string problem(const Spec& spec, const Call& n) const;
   std::string problem(const Spec& spec, const Hole& n) const;
@@ -62,6 +66,7 @@ class Verifier {
   const Computation& c_;
   const Family& f_;
   std::vector<AddressMap> root_;
+  std::vector<Clipped> clipped_;
 };
 
 // Steps along `dim` must be multiples of this: the digits of one dim chain, so that the largest
@@ -93,6 +98,9 @@ std::string Verifier::problem(const Spec& spec, const Loop& n) const {
   if (n.tile < 1 || n.tile >= spec.extent[n.dim])
     return fmt::format("the tile must be at least 1 and less than the extent {}",
                        spec.extent[n.dim]);
+  if (uncut_dims(clipped_, spec.uncut) >> n.dim & 1)
+    return fmt::format("windows along {} reach beyond what they read: `clip` comes first",
+                       c_.dims[n.dim].name);
   if (std::string why = parallel_problem(spec, n); !why.empty()) return why;
   if (std::string why = loop_children_problem(spec, n); !why.empty()) return why;
   return block_problem(spec, n);
@@ -176,6 +184,26 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
   if (n.copy && place.packed) return fmt::format("{} is packed already", label(n.operand));
   if (n.copy && !packable(n.operand))
     return fmt::format("the family has no packed order for {}", label(n.operand));
+  for (const Clipped& x : clipped_)
+    if (n.copy && n.operand == x.operand && (spec.uncut >> x.dim & 1))
+      return fmt::format(
+          "{} has nothing where windows along {} reach beyond it: `clip` comes first",
+          label(n.operand), c_.dims[x.dim].name);
+  return "";
+}
+
+std::string Verifier::problem(const Spec& spec, const Clip& n) const {
+  const auto x = std::find_if(clipped_.begin(), clipped_.end(),
+                              [&](const Clipped& other) { return other.dim == n.dim; });
+  if (x == clipped_.end() || !(spec.uncut >> n.dim & 1))
+    return fmt::format("no window reaches beyond what it reads along {} here", c_.dims[n.dim].name);
+  if (spec.threads > 1) return "segments are not divided among threads";
+  if (n.parts.size() != static_cast<size_t>(shapes_of(x->segments)) ||
+      std::find(n.parts.begin(), n.parts.end(), nullptr) != n.parts.end())
+    return fmt::format("segments have {} shapes, and each one part", shapes_of(x->segments));
+  for (size_t o = 0; o < c_.operands.size(); ++o)
+    if (!cuts_whole_blocks(*x, address(spec, static_cast<int>(o))))
+      return fmt::format("segments begin within blocks of {}", label(static_cast<int>(o)));
   return "";
 }
 
@@ -195,6 +223,7 @@ std::string Verifier::problem(const Spec& spec, const Hole& n) const {
 
 std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (n.kind == Call::Kind::kFill) return "computes nothing: it belongs at the head of a block";
+  if (spec.uncut != 0) return "windows reach beyond what they read: `clip` comes first";
   if (f_.registers > f_.isa->vector_registers)
     return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
                        f_.isa->vector_registers);

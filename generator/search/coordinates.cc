@@ -12,10 +12,11 @@ namespace {
 
 constexpr int kClassBits = 7;
 static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
-// Bits of page[0], from the lowest: form of every operand, accumulate, threads; from the highest:
-// menus.
+// Bits of page[0], from the lowest: form of every operand, accumulate, threads, dims not cut; from
+// the highest: menus.
 constexpr int kAccumulateBit = kMaxOperands;
 constexpr int kThreadsBit = kAccumulateBit + 1;
+constexpr int kUncutBit = kThreadsBit + 16;
 constexpr int kMenuBits = 3;
 constexpr int kMenusBit = 64 - kMenuBits * kMaxDims;
 
@@ -55,9 +56,11 @@ std::string operand_text(const Problem& p, int o) {
   const Family& f = p.family;
   std::string out =
       fmt::format("operand {}{}", name(operand.dtype), operand.packed ? " packed" : "");
-  for (const AxisMap& axis : operand.axes) {
+  for (size_t a = 0; a < operand.axes.size(); ++a) {
     out += " [";
-    for (const AxisTerm& t : axis) out += fmt::format("{}*{} ", t.coefficient, t.dim);
+    for (const AxisTerm& t : operand.axes[a]) out += fmt::format("{}*{} ", t.coefficient, t.dim);
+    if (!operand.zeros.empty())
+      out += fmt::format("-{}+{}", operand.zeros[a].low, operand.zeros[a].high);
     out += ']';
   }
   const bool input = o < p.computation->inputs();
@@ -165,7 +168,7 @@ void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
 }
 
 Key Coordinates::key(const Spec& s) const {
-  static_assert(kClassBits * kMaxDims <= 64 && kMenusBit > kThreadsBit + 16);
+  static_assert(kClassBits * kMaxDims <= 64 && kMenusBit >= kUncutBit + kMaxDims);
   Key k;
   std::uint64_t attributes = 0;
   for (int o = 0; o < operands_; ++o) {
@@ -177,7 +180,8 @@ Key Coordinates::key(const Spec& s) const {
     if (!place.packed && !blocked_[o] && observed) add_classes(s, o, k);
   }
   k.page[0] = attributes | static_cast<std::uint64_t>(s.accumulate) << kAccumulateBit |
-              static_cast<std::uint64_t>(s.threads) << kThreadsBit;
+              static_cast<std::uint64_t>(s.threads) << kThreadsBit |
+              static_cast<std::uint64_t>(s.uncut) << kUncutBit;
   for (int d = 0; d < dims_; ++d) {
     const auto e = static_cast<std::uint64_t>(s.extent[d]);
     const int twos = std::countr_zero(e);

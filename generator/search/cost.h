@@ -51,7 +51,7 @@ class Cost {
 
 // base + sum of weight[i] * child[i].
 struct AffineCost {
-  static constexpr int kMaxChildren = 3;
+  static constexpr int kMaxChildren = 4;
   Cost base;
   int children = 0;
   i64 weight[kMaxChildren] = {};

@@ -295,27 +295,51 @@ i64 Space::least_edges(i64 stores) const {
 // take, each in proportion), so neither more leaves nor uneven ones take less. (Before, whole
 // quanta and a remainder: 28 rows and 4 take longer than 16 and 16.) Splitting the reduction only
 // adds edges and calls.
-std::vector<Space::Leaves> Space::even_leaves(int d) const {
-  const Dim& dim = computation().dims[d];
-  if (dim.reduction) return {{dim.extent, 1}};
+std::vector<Space::Leaves> Space::even_leaves(const Spec& s, int d) const {
+  const i64 extent = s.extent[d];
+  if (computation().dims[d].reduction) return {{extent, 1}};
   const i64 unit = d == family().lane ? family().kernel->lanes : 1;
-  const i64 units = ceil_div(dim.extent, unit);
+  const i64 units = ceil_div(extent, unit);
   const i64 leaves = ceil_div(units, family().quantum[d] / unit);
-  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - dim.extent;
+  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - extent;
   return {{(least + 1) * unit, more},
           {least * unit, leaves - more - (short_by > 0 ? 1 : 0)},
           {least * unit - short_by, short_by > 0 ? 1 : 0}};
 }
 
-// The leaves that every program of the family must run.
-Cost Space::least_compute() const {
+// A part of a root with windows to clip: the segments with most to sum.
+Spec Space::largest_segments() const {
+  Spec s = problem_.root();
+  for (const Clipped& x : clips_)
+    s = spec_of(*std::max_element(x.segments.begin(), x.segments.end(),
+                                  [](const Segment& a, const Segment& b) {
+                                    return a.count * a.window_count < b.count * b.window_count;
+                                  }),
+                x, s);
+  return s;
+}
+
+// The parts of a root with windows to clip: no leaf is in two of them.
+static std::vector<Spec> boxes_of(const std::vector<Clipped>& clips, const Spec& root) {
+  std::vector<Spec> boxes = {root};
+  for (const Clipped& x : clips) {
+    std::vector<Spec> cut;
+    for (const Spec& box : boxes)
+      for (const Segment& segment : x.segments) cut.push_back(spec_of(segment, x, box));
+    boxes = std::move(cut);
+  }
+  return boxes;
+}
+
+// The leaves that every program of the family must run for a Spec.
+Cost Space::least_compute(const Spec& s) const {
   std::vector<std::pair<Extents, i64>> tiles(1);
   tiles[0].first.fill(1);
   tiles[0].second = 1;
   for (int d = 0; d < dims(); ++d) {
     std::vector<std::pair<Extents, i64>> next;
     for (auto [tile, count] : tiles)
-      for (const Leaves& l : even_leaves(d)) {
+      for (const Leaves& l : even_leaves(s, d)) {
         tile[d] = l.extent;
         if (l.count > 0) next.emplace_back(tile, count * l.count);
       }
@@ -340,10 +364,11 @@ Cost Space::least_compute() const {
 // used twice. An operand that no leaf can read where the user put it is copied at least once, which
 // overlaps with nothing. Threads share all of it at best.
 Cost Space::lower_bound() const {
-  const Spec root = problem_.root();
-  const Cost half = Cost::milli(static_cast<i64>(arithmetic(root).value()) / 2);
+  const Spec whole = problem_.root(), inside = largest_segments();
+  const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
   Cost traffic, copies, viewed;
   for (int o = 0; o < operands(); ++o) {
+    const Spec& root = computation().operands[o].zeros.empty() ? whole : inside;
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
@@ -362,14 +387,15 @@ Cost Space::lower_bound() const {
     traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
   const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
   const bool hides =
-      std::any_of(root.place.begin(), root.place.begin() + operands(), hidden_from) &&
+      std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&
       machine().prefetch_bytes > 0;
   const Cost hidden = hides ? traffic : Cost();
-  const Cost compute = least_compute();
+  Cost compute;
+  for (const Spec& box : boxes_of(clips_, whole)) compute = compute + least_compute(box);
   const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);
   const Cost together = overlapped(compute, traffic, hidden);
   const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
-  return Cost::milli(static_cast<i64>((least + copies).value()) / root.threads);
+  return Cost::milli(static_cast<i64>((least + copies).value()) / whole.threads);
 }
 
 }  // namespace morello

@@ -39,6 +39,8 @@ std::vector<ImplPtr> searched_children(const Impl& impl) {
       if (part) out.push_back(part);
   } else if (const Move* m = std::get_if<Move>(&impl.node)) {
     out.push_back(m->body);
+  } else if (const Clip* c = std::get_if<Clip>(&impl.node)) {
+    out = c->parts;
   } else if (const Block* b = std::get_if<Block>(&impl.node)) {
     out.assign(b->parts.begin() + 1, b->parts.end());
   }

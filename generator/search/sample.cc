@@ -73,6 +73,7 @@ class Pricer {
       const Loop& m = std::get<Loop>(b.node);
       return l->dim == m.dim && l->tile == m.tile && l->parallel == m.parallel;
     }
+    if (const Clip* l = std::get_if<Clip>(&a.node)) return l->dim == std::get<Clip>(b.node).dim;
     if (const Move* l = std::get_if<Move>(&a.node))
       return l->operand == std::get<Move>(b.node).operand;
     if (std::holds_alternative<Call>(a.node)) return equal(a, b);
@@ -261,6 +262,8 @@ ImplPtr without_views(const Impl& impl) {
     if (!m->copy) return stripped(m->body);
     m->body = stripped(m->body);
     m->level = kL1;  // always legal
+  } else if (Clip* c = std::get_if<Clip>(&copy.node)) {
+    for (ImplPtr& part : c->parts) part = stripped(part);
   } else if (Block* b = std::get_if<Block>(&copy.node)) {
     for (ImplPtr& part : b->parts) part = stripped(part);
   }

@@ -65,7 +65,7 @@ i64 least_part_of_sum(i64 extent) {
 }
 
 Space::Space(const Problem& problem, const Pruning& pruning)
-    : problem_(problem), pruning_(pruning) {
+    : problem_(problem), pruning_(pruning), clips_(clipped(*problem.computation)) {
   for (int o = 0; o < operands(); ++o) {
     const AddressMap map = problem_.root_address(o);
     const bool given = !problem_.root().place[o].packed;
@@ -207,13 +207,26 @@ i64 Space::even_tile(const Spec& s, int dim) const {
   return even_tile(dim, s.extent[dim]);
 }
 
+// What loops can divide of a dim at first: all of it; of one that is cut for windows the segments.
+std::vector<i64> Space::parts_to_divide(int d) const {
+  for (const Clipped& x : clips_) {
+    if (x.dim != d) continue;
+    std::vector<i64> out;
+    for (const Segment& segment : x.segments)
+      if (segment.count > 1) out.push_back(segment.count);
+    return out;
+  }
+  return {computation().dims[d].extent};
+}
+
 // Extents are closed under tiling: tiles, remainders, remainders of remainders.
 void Space::make_extents(int d) {
   make_tiles(d);
   const Dim& dim = computation().dims[d];
   std::set<i64> closed;
-  std::vector<i64> open = {dim.extent};
+  std::vector<i64> open = parts_to_divide(d);
   auto add_share = [&](i64 n) {
+    if (!may_be_shared(problem_.root(), d)) return;
     if (dim.reduction && !divides_reduction(d, n)) return;
     open.push_back(std::min(share_tile(d, n), dim.extent));
     if (dim.extent % open.back() > 0) open.push_back(dim.extent % open.back());
@@ -279,8 +292,23 @@ bool Space::steps_whole_blocks(const Spec& s, int dim, i64 tile) const {
   return true;
 }
 
+bool Space::cuts_whole_blocks(const Spec& s, const Clipped& x) const {
+  for (int o = 0; o < operands(); ++o)
+    if (!morello::cuts_whole_blocks(
+            x, s.place[o].packed ? family().packed[o].address(s.extent) : problem_.root_address(o)))
+      return false;
+  return true;
+}
+
+bool Space::divides(const Spec& s, int dim) const {
+  if (s.uncut == 0) return true;
+  if (computation().dims[dim].reduction || (s.uncut >> dim & 1)) return false;
+  return touches_[clips_.front().operand][dim];
+}
+
 bool Space::leaf_covers(const Spec& s) const {
   const Computation& c = computation();
+  if (s.uncut != 0) return false;
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction && s.extent[d] > family().quantum[d]) return false;
   for (int o = 0; o < c.inputs(); ++o)

@@ -35,7 +35,7 @@
 
 #include <vector>
 
-#include "impl/impl.h"
+#include "impl/clip.h"
 #include "search/coordinates.h"
 #include "search/cost.h"
 #include "search/limits.h"
@@ -121,6 +121,22 @@ class Space {
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
   // nearer can pay.
   i64 uses(const Spec& s, int operand) const;
+  // What cuts dims for windows, in the order in which they are cut. Until all are, a Spec that is
+  // not divided among threads any more is divided along dims of what the windows read, and that
+  // may come near; nothing else. (With all loops, views and copies searches took up to 15 times as
+  // long.)
+  const std::vector<Clipped>& clips() const { return clips_; }
+  bool may_view(const Spec& s, int operand) const {
+    return s.uncut == 0 || operand == clips_.front().operand;
+  }
+  // Whether a loop may divide a dim.
+  bool divides(const Spec& s, int dim) const;
+  // Neither to be cut nor the window of such a dim: threads may divide it.
+  bool may_be_shared(const Spec& s, int dim) const {
+    return s.uncut == 0 || !(uncut_dims(clips_, s.uncut) >> dim & 1);
+  }
+  // Whether no segment would begin within a block of an operand as it lies.
+  bool cuts_whole_blocks(const Spec& s, const Clipped& x) const;
   bool reused(const Spec& s, int operand) const { return uses(s, operand) > 1; }
   // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
   bool may_be_reused(int operand) const;
@@ -158,8 +174,9 @@ class Space {
   struct Leaves {  // so many, of so much of a dim
     i64 extent, count;
   };
-  std::vector<Leaves> even_leaves(int d) const;
-  Cost least_compute() const;
+  std::vector<Leaves> even_leaves(const Spec& s, int d) const;
+  Spec largest_segments() const;
+  Cost least_compute(const Spec& s) const;
   i64 least_edges(i64 stores) const;
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
@@ -171,6 +188,7 @@ class Space {
   i64 least_tile(int dim) const;
   i64 even_tile(int dim, i64 extent) const;
   void make_tiles(int dim);
+  std::vector<i64> parts_to_divide(int dim) const;
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
   Work leaf_work(const Extents& e) const;
@@ -194,6 +212,7 @@ class Space {
 
   Problem problem_;
   Pruning pruning_;
+  std::vector<Clipped> clips_;
   i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending

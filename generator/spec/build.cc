@@ -101,6 +101,10 @@ bool can_merge(const Computation& c, int d) {
   const auto as_one = [&](const Operand& o) {
     if (!touches(o, d) && !touches(o, d + 1)) return true;
     const int outer = only_axis(o, d), inner = only_axis(o, d + 1);
+    const auto has_zeros = [&](int axis) {
+      return axis >= 0 && !o.zeros.empty() && o.zeros[axis] != Border{};
+    };
+    if (has_zeros(outer) || has_zeros(inner)) return false;
     return outer >= 0 && inner == outer + 1 && o.axes[inner].size() == 1 &&
            o.shape[inner] == c.dims[d + 1].extent && contiguous(o, outer);
   };
@@ -116,6 +120,7 @@ static void merge_axes(Operand& o, int axis, int d) {
   o.shape[axis + 1] *= o.shape[axis];
   o.shape.erase(o.shape.begin() + axis);
   o.axes.erase(o.axes.begin() + axis);
+  if (!o.zeros.empty()) o.zeros.erase(o.zeros.begin() + axis);
   if (o.packed) {
     o.layout = Layout::row(static_cast<int>(o.shape.size()));
     o.strides.clear();

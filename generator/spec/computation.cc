@@ -56,6 +56,7 @@ Computation with_extents(const Computation& c, const std::vector<i64>& extents) 
       i64 last = 0;
       for (const AxisTerm& t : o.axes[axis]) last += t.coefficient * (extents[t.dim] - 1);
       o.shape[axis] = last + 1;
+      if (!o.zeros.empty()) o.shape[axis] -= o.zeros[axis].low + o.zeros[axis].high;
     }
   };
   for (Operand& o : part.operands) cut(o);
@@ -113,7 +114,10 @@ static std::string str(const AxisMap& axis, const Computation& c) {
 
 static std::string str(const Operand& o, const Computation& c) {
   std::string axes;
-  for (const AxisMap& axis : o.axes) axes += (axes.empty() ? "" : ",") + str(axis, c);
+  for (size_t a = 0; a < o.axes.size(); ++a) {
+    axes += (axes.empty() ? "" : ",") + str(o.axes[a], c);
+    if (!o.zeros.empty() && o.zeros[a].low > 0) axes += fmt::format("-{}", o.zeros[a].low);
+  }
   std::string out = fmt::format("{}[{}]", name(o.dtype), axes);
   const int rank = static_cast<int>(o.shape.size());
   if (o.packed) return out + " packed";
@@ -175,7 +179,38 @@ void each_point(const Computation& c, auto visit) {
 
 }  // namespace
 
+std::vector<double> with_border(const std::vector<double>& values, std::span<const i64> shape,
+                                std::span<const Border> border) {
+  std::vector<i64> outer, index(shape.size(), 0);
+  for (size_t a = 0; a < shape.size(); ++a)
+    outer.push_back(border[a].low + shape[a] + border[a].high);
+  std::vector<double> out(count_elements(outer), 0.0);
+  for (const double v : values) {
+    i64 at = 0;
+    for (size_t a = 0; a < index.size(); ++a) at = at * outer[a] + border[a].low + index[a];
+    out[at] = v;
+    for (size_t a = index.size(); a-- > 0 && ++index[a] == shape[a];) index[a] = 0;
+  }
+  return out;
+}
+
+// With its zeros as elements.
+static std::vector<double> evaluate_bordered(Computation c,
+                                             std::vector<std::vector<double>> inputs) {
+  for (int i = 0; i < c.inputs(); ++i) {
+    Operand& o = c.operands[i];
+    if (o.zeros.empty()) continue;
+    inputs[i] = with_border(inputs[i], o.shape, o.zeros);
+    for (size_t a = 0; a < o.shape.size(); ++a) o.shape[a] += o.zeros[a].low + o.zeros[a].high;
+    o.zeros.clear();
+  }
+  return evaluate(c, inputs);
+}
+
 std::vector<double> evaluate(const Computation& c, const std::vector<std::vector<double>>& inputs) {
+  if (std::any_of(c.operands.begin(), c.operands.end(),
+                  [](const Operand& o) { return !o.zeros.empty(); }))
+    return evaluate_bordered(c, inputs);
   const size_t out = static_cast<size_t>(c.inputs()), extras = c.extras.size();
   MORELLO_CHECK(inputs.size() == out + extras);
   for (size_t i = 0; i < inputs.size(); ++i) {

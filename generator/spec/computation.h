@@ -10,6 +10,7 @@
 //   c[n]
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ struct Stride {
   bool operator==(const Stride&) const = default;
 };
 
+// Zeros before and behind a tensor, along one axis.
+struct Border {
+  i64 low = 0, high = 0;
+  bool operator==(const Border&) const = default;
+};
+
 struct Operand {
   std::string name;
   Dtype dtype = Dtype::f32;
@@ -69,6 +76,10 @@ struct Operand {
   bool strided = false;       // the user says at run time how far apart outer digits lie
   // One per digit of the layout; empty: digits lie as close as the shape allows.
   std::vector<Stride> strides = {};
+  // Axis by axis, what is read around the tensor and lies nowhere: index `low` of an axis is its
+  // first element. Empty: none. Only of inputs whose product is summed, along windows
+  // (algebra.h).
+  std::vector<Border> zeros = {};
   bool operator==(const Operand&) const = default;
 };
 
@@ -120,6 +131,10 @@ void set_strides(Computation& c);
 
 // Whether operand o's access map mentions dim d.
 bool touches(const Operand& o, int d);
+
+// Dense row-major values with zeros around them.
+std::vector<double> with_border(const std::vector<double>& values, std::span<const i64> shape,
+                                std::span<const Border> border);
 
 // "(a: f32[m,k], b: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k" and the extents; for messages.
 // With a finish: ".. sum over k, then max(sum + extra0, 0)".

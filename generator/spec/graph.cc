@@ -169,22 +169,6 @@ Graph graph_of(const KernelSpec& spec) {
                   std::move(results));
 }
 
-// What a stage makes, with zeros around it.
-static std::vector<double> bordered(const Graph& g, int stage, std::vector<double> values) {
-  if (g.stages[stage].border.empty()) return values;
-  const std::vector<i64>& inner = g.stages[stage].computation.output().shape;
-  const std::vector<i64> outer = extents(g.tensors[g.made_by(stage)].shape);
-  std::vector<double> out(count_elements(outer), 0.0);
-  std::vector<i64> index(inner.size(), 0);
-  for (const double v : values) {
-    i64 at = 0;
-    for (size_t a = 0; a < index.size(); ++a) at = at * outer[a] + index[a];
-    out[at + g.first_inside(stage, outer)] = v;
-    for (size_t a = index.size(); a-- > 0 && ++index[a] == inner[a];) index[a] = 0;
-  }
-  return out;
-}
-
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params) {
   std::vector<std::vector<double>> values = params;
   for (int s = 0; s < static_cast<int>(g.stages.size()); ++s) {
@@ -192,7 +176,10 @@ std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<doubl
     if (g.is_carried(s)) continue;
     std::vector<std::vector<double>> inputs;
     for (const int t : g.stages[s].arguments) inputs.push_back(values[t]);
-    values.back() = bordered(g, s, evaluate(g.stages[s].computation, inputs));
+    const Computation& c = g.stages[s].computation;
+    values.back() = evaluate(c, inputs);
+    if (const std::vector<Border>& border = g.stages[s].border; !border.empty())
+      values.back() = with_border(values.back(), c.output().shape, border);
   }
   std::vector<double> out;
   for (const int t : g.results) out.insert(out.end(), values[t].begin(), values[t].end());

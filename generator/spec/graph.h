@@ -42,7 +42,8 @@ struct Graph {
   // What lies between stages and in the memory of that one until the last stage makes it of it,
   // element by element: one buffer less, and what is written is near. -1: nothing.
   int in_result = -1;
-  bool apart = false;  // sums are stages of their own (algebra.h)
+  bool apart = false;     // sums are stages of their own (algebra.h)
+  bool unpadded = false;  // windows read zeros that are nowhere (algebra.h)
   Online online = {};
   std::map<int, int> in_place = {};  // what a carried stage makes, and what it makes it of
 

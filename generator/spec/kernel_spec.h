@@ -71,12 +71,6 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
-// Zeros before and behind what is stored, along one axis.
-struct Border {
-  i64 low = 0, high = 0;
-  bool operator==(const Border&) const = default;
-};
-
 // What a kernel does at once: one Computation, of parameters and of what stages before it made.
 struct Stage {
   Computation computation;

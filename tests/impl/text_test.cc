@@ -157,7 +157,8 @@ constexpr ErrorRow kErrors[] = {
     {"lop n by 16\n  call",
      "<impl>:1:1: error: no node `lop`; did you mean `loop`?\n  lop n by 16\n  ^~~\n"},
     {"unrolled n by 16\n  call",
-     "<impl>:1:1: error: no node `unrolled`; allowed: loop, split, parallel, copy, view, block, "
+     "<impl>:1:1: error: no node `unrolled`; allowed: loop, split, parallel, copy, view, clip, "
+     "block, "
      "call, fill, hole\n  unrolled n by 16\n  ^~~~~~~~\n"},
     {"loop q by 16\n  call",
      "<impl>:1:6: error: no dim `q`; did you mean `m`?\n  loop q by 16\n       ^\n"},
@@ -210,7 +211,7 @@ constexpr ErrorRow kErrors[] = {
      "<impl>:4:3: error: no part of a loop `call`; allowed: first, body, rest\n"
      "    call\n    ^~~~\n"},
     {"rest 5\n  call",
-     "<impl>:1:1: error: no node `rest`; allowed: loop, split, parallel, copy, view, block, "
+     "<impl>:1:1: error: no node `rest`; allowed: loop, split, parallel, copy, view, clip, block, "
      "call, fill, hole\n  rest 5\n  ^~~~\n"},
     {"copy c to L1\n  call",
      "<impl>:1:6: error: no operand `c`; did you mean `a`?\n  copy c to L1\n       ^\n"},

@@ -118,6 +118,10 @@ const Row kRows[] = {
      "conv2d(x, k, groups=8, stride=2)",
      "(x: f32[1,12,41,8] order(0, 3, 1, 2), k: f32[2,3,1,8]): f32 order(0, 3, 1, 2) = "
      "conv2d(x, k, groups=8, stride=2)"},
+    {"(x: f32[1,9,10,4], k: f32[3,3,4,16]): f32 = "
+     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)",
+     "(x: f32[1,12,10,4], k: f32[3,3,4,32]): f32 = "
+     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)"},
     {"(x: f32[40,3], y: f32[40,3] col): f32 = add(x, y)",
      "(x: f32[40,5], y: f32[40,5] col): f32 = add(x, y)",
      "(x: f32[64,5], y: f32[64,5] col): f32 = add(x, y)",
@@ -130,13 +134,13 @@ void check_rows(const Machine& machine) {
     std::set<std::pair<std::string, Key>> before;
     for (const char* text : row) {
       CAPTURE(text);
-      const KernelSpec k = spec(text);
+      const Computation c = computation_of(spec(text));
       // Any family will do, if the other roots have it too: two in whose form the ahead-of-time
       // packer leaves b, and two that have to copy it.
       int taken[2] = {};
-      for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
-        const Problem p{&k.computation(), &machine, f, 1};
-        const bool as_packed = p.root().place[1].packed == k.computation().operands[1].packed;
+      for (const Family& f : families(c, *find_isa("avx2"))) {
+        const Problem p{&c, &machine, f, 1};
+        const bool as_packed = p.root().place[1].packed == c.operands[1].packed;
         if (f.quantum[0] > 16 || ++taken[as_packed] > 2) continue;
         const Space space(p);
         std::set<std::string> seen;

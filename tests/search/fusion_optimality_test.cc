@@ -108,6 +108,16 @@ constexpr std::string_view kCompositions[] = {
     "(x: f32[1,4,3,1], k: f32[2,1,1,2], l: f32[2,2,2,1]): f32 = conv2d(conv2d(x, k), l)",
     "(x: f32[2,3,4,2] order(0, 3, 1, 2), k: f32[2,2,1,2]): f32 order(0, 3, 1, 2) = "
     "conv2d(pad(x, axis=2, low=1, high=1), k, groups=2, stride=2) * 2",
+    // Pads that are left out: on both axes, one outside another, of steps and of gaps, with an end
+    // that no window reads.
+    "(x: f32[1,3,3,1], k: f32[3,2,1,1]): f32 = "
+    "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)",
+    "(x: f32[1,4,2,2] order(0, 3, 1, 2), k: f32[3,1,1,2]): f32 order(0, 3, 1, 2) = "
+    "conv2d(pad(x, axis=1, low=2, high=2), k, groups=2)",
+    "(x: f32[1,5,2,1], k: f32[2,2,1,2]): f32 = "
+    "conv2d(pad(x, axis=1, low=1, high=2), k, stride_h=2, dilation_h=2)",
+    "(x: bf16[1,2,4,1], k: f32[1,3,1,2], b: f32[2]): bf16 = "
+    "relu(conv2d(pad(x, axis=2, low=2, high=1), k, stride_w=2) + b)",
 };
 
 struct Tally {
@@ -246,7 +256,7 @@ void check_kernel(const KernelSpec& k, const Machine& machine, const Isa& isa, i
   const Graph given = graph_of(k);
   const Cost cost = found(optimize(k, machine, isa, {.threads = threads})).cost;
   bool reached = false, listed = true;
-  for (const auto& g : {std::optional(given), sums_apart(given), online(given)}) {
+  for (const auto& g : {std::optional(given), sums_apart(given), online(given), unpadded(given)}) {
     if (!g) continue;
     const Cost least = check_space(*g, meaning, machine, isa, threads, tally);
     if (g->stages == given.stages) CHECK(cost <= least);

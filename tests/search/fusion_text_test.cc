@@ -135,6 +135,34 @@ TEST_CASE("what prints parses, written by hand") {
   }
 }
 
+TEST_CASE("programs that read zeros nowhere read back") {
+  constexpr std::string_view kPadded[] = {
+      "(x: f32[2,7,6,5], k: f32[3,3,5,18], b: f32[18]): f32 = "
+      "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k) - b)",
+      "(x: f32[1,19,21,6] order(0, 3, 1, 2), k: f32[5,3,1,6] packed): f32 order(0, 3, 1, 2) = "
+      "conv2d(pad(pad(x, axis=1, low=2, high=2), axis=2, low=1, high=1), k, groups=6)",
+      "(x: bf16[1,15,13,3], k: bf16[7,7,3,20] packed): bf16 = "
+      "conv2d(pad(pad(x, axis=1, low=3, high=3), axis=2, low=3, high=3), k, stride=2)",
+  };
+  for (const Machine& machine : {toy_machine(), far_machine()})
+    for (std::string_view text : kPadded)
+      for (const char* isa : {"scalar", "avx2", "avx512"})
+        for (const int threads : {1, 2}) {
+          CAPTURE(text);
+          CAPTURE(isa);
+          const KernelSpec k = spec(text);
+          const Graph given = graph_of(k);
+          const std::optional<Graph> g = unpadded(given);
+          REQUIRE(g.has_value());
+          const Optimum o =
+              found(optimize_graph(*g, machine, *find_isa(isa), {.threads = threads}));
+          CHECK(print(*o.fusion).starts_with("threads") == (threads > 1));
+          CHECK(print(*o.fusion).find("pads left out\n") != std::string::npos);
+          check_values(*o.fusion, given);
+          check_reads_back(*o.fusion, k, machine, *find_isa(isa));
+        }
+}
+
 TEST_CASE("names that a rewrite would use are taken") {
   const Machine machine = toy_machine();
   const KernelSpec k = spec(
@@ -488,6 +516,8 @@ TEST_CASE("damaged texts") {
       "(x: f32[9,40]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)",
       "(q: f32[5,4], k: f32[140,4], v: f32[140,3]): f32 = "
       "matmul(softmax(matmul(q, transpose(k)) * 0.5, axis=1), v)",
+      "(x: f32[1,9,8,4], k: f32[3,3,4,18]): f32 = "
+      "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k)",
   };
   const Machine machine = far_machine();
   int legal = 0;
@@ -496,7 +526,7 @@ TEST_CASE("damaged texts") {
       const KernelSpec k = spec(text);
       const Graph given = graph_of(k);
       std::vector<Graph> graphs = {given};
-      for (const auto& other : {sums_apart(given), online(given)})
+      for (const auto& other : {sums_apart(given), online(given), unpadded(given)})
         if (other) graphs.push_back(*other);
       for (const Graph& g : graphs) {
         const Isa& isa = *find_isa("avx2");

@@ -54,6 +54,46 @@ void inside(Spec& s) {
 }
 void as_is(Spec&) {}
 
+TEST_CASE("clip proposes segments, and nothing else divides what they cut") {
+  const Computation c =
+      computation_of(spec("(x: f32[1,14,9,8], k: f32[3,3,8,16]): f32 = "
+                          "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1), k)"));
+  const Machine machine = toy_machine(4096, 65536);
+  Family storage;
+  const Space space({&c, &machine,
+                     family(c,
+                            "fma_f32x8 lane=f quantum=h:6,f:16 x=broadcast_f32x8 k=load_f32x8 "
+                            "out=store_f32x8",
+                            storage),
+                     2});
+  Spec s = space.problem().root();
+  CHECK(proposals(space, s, "clip") == "");
+  s.threads = 1;
+  s.place.fill({kL2, false});
+  CHECK(
+      proposals(space, s, "clip") ==
+      "clip h | 2 x b=1 h=1 w=8 f=16 r=2 s=3 c=8 x@L2 k@L2 out@L2 uncut w | 1 x b=1 h=12 w=8 f=16 "
+      "r=3 s=3 c=8 x@L2 k@L2 out@L2 uncut w\n");
+  for (const char* rewrite :
+       {"tile", "split_reduction", "select_kernel", "view", "pack", "to_accumulate"})
+    CHECK(proposals(space, s, rewrite) == "");
+  // Rows, and what lies near them.
+  s.extent = {1, 12, 8, 16, 3, 3, 8, 1};
+  s.uncut = 1 << 2;
+  CHECK(
+      proposals(space, s, "clip") ==
+      "clip w | 1 x b=1 h=12 w=1 f=16 r=3 s=2 c=8 x@L2 k@L2 out@L2 | 1 x b=1 h=12 w=7 f=16 r=3 s=3 "
+      "c=8 x@L2 k@L2 out@L2\n");
+  CHECK(proposals(space, s, "tile").starts_with("loop h by 6 | 2 x b=1 h=6 w=8 "));
+  CHECK(proposals(space, s, "tile").find("loop w") == std::string::npos);
+  CHECK(proposals(space, s, "view") != "");
+  for (const char* rewrite : {"split_reduction", "select_kernel", "pack", "to_accumulate"})
+    CHECK(proposals(space, s, rewrite) == "");
+  s.uncut = 0;
+  CHECK(proposals(space, s, "clip") == "");
+  CHECK(proposals(space, s, "tile") != "");
+}
+
 TEST_CASE("rewrites propose what their headers say") {
   const KernelSpec k = spec(kMatmul);
   const Machine machine = toy_machine(4096, 65536);

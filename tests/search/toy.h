@@ -7,6 +7,7 @@
 #include "search/explain.h"
 #include "search/optimize.h"
 #include "search/spatial_memo.h"
+#include "spec/algebra.h"
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -47,6 +48,14 @@ inline KernelSpec spec(std::string_view text) {
   Result<KernelSpec> k = parse_spec(text);
   REQUIRE_MESSAGE(k.ok(), (k.ok() ? "" : k.error().str()));
   return std::move(*k);
+}
+
+// What is searched of a kernel: its only stage; of a padded one that without the pads.
+inline Computation computation_of(const KernelSpec& k) {
+  if (k.stages.size() == 1) return k.computation();
+  const std::optional<Graph> g = unpadded(graph_of(k));
+  REQUIRE((g && g->stages.size() == 1));
+  return g->stages[0].computation;
 }
 
 inline Optimum found(std::variant<Optimum, StopReason> r) {

@@ -16,7 +16,7 @@ template <class F>
 void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile) {
   const Steps steps(space, spec);
   for (int d = 0; d < space.dims(); ++d) {
-    if (space.computation().dims[d].reduction != reduction) continue;
+    if (space.computation().dims[d].reduction != reduction || !space.divides(spec, d)) continue;
     const auto step_by = [&](i64 tile) {
       if (!space.steps_whole_blocks(spec, d, tile)) return;
       const i64 count = (spec.extent[d] + tile - 1) / tile;

@@ -21,7 +21,7 @@ static bool sums_in_copy(const Space& space, const Spec& spec) {
 
 static bool wanted(const Space& space, const Spec& spec, int o) {
   if (spec.place[o].packed) return false;
-  if (spec.threads == 1) return space.packs(o);
+  if (spec.threads == 1) return spec.uncut == 0 && space.packs(o);
   return o + 1 == space.operands() && !space.family().packed[o].digits.empty() &&
          sums_in_copy(space, spec);
 }

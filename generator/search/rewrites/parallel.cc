@@ -36,7 +36,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads <= 1) return;
   for (int d = 0; d < space.dims(); ++d) {
     const Dim& dim = space.computation().dims[d];
-    if (dim.reduction || spec.extent[d] < dim.extent) continue;
+    if (dim.reduction || spec.extent[d] < dim.extent || !space.may_be_shared(spec, d)) continue;
     i64 last = 0;
     for (const Share& share : space.shares(spec)) {
       const i64 tile = space.share_tile(d, share.count);

@@ -42,7 +42,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads <= 1 || spec.accumulate) return;
   if (in_region(space.problem(), spec) || !space.accumulates(spec)) return;
   for (int d = 0; d < space.dims(); ++d) {
-    if (!space.computation().dims[d].reduction) continue;
+    if (!space.computation().dims[d].reduction || !space.may_be_shared(spec, d)) continue;
     for (const Share& share : space.shares(spec)) {
       if (share.count > spec.threads || !space.divides_reduction(d, share.count)) continue;
       const i64 tile = space.share_tile(d, share.count);

@@ -7,7 +7,7 @@
 namespace morello::rewrites {
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
-  if (spec.threads > 1 || spec.accumulate || !space.accumulates(spec)) return;
+  if (spec.uncut != 0 || spec.threads > 1 || spec.accumulate || !space.accumulates(spec)) return;
   Candidate c;
   c.cost.base = space.fill(spec);
   Spec child = spec;

@@ -11,7 +11,7 @@ namespace morello::rewrites {
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1) return;
   for (int o = 0; o < space.operands(); ++o) {
-    if (!space.reused(spec, o)) continue;
+    if (!space.reused(spec, o) || !space.may_view(spec, o)) continue;
     const Region region = space.region(spec, o);
     const Cost cost = space.view(spec, o);
     const Level nearest = spec.place[o].level - 1;

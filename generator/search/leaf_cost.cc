@@ -307,18 +307,6 @@ std::vector<Space::Leaves> Space::even_leaves(const Spec& s, int d) const {
           {least * unit - short_by, short_by > 0 ? 1 : 0}};
 }
 
-// A part of a root with windows to clip: the segments with most to sum.
-Spec Space::largest_segments() const {
-  Spec s = problem_.root();
-  for (const Clipped& x : clips_)
-    s = spec_of(*std::max_element(x.segments.begin(), x.segments.end(),
-                                  [](const Segment& a, const Segment& b) {
-                                    return a.count * a.window_count < b.count * b.window_count;
-                                  }),
-                x, s);
-  return s;
-}
-
 // The parts of a root with windows to clip: no leaf is in two of them.
 static std::vector<Spec> boxes_of(const std::vector<Clipped>& clips, const Spec& root) {
   std::vector<Spec> boxes = {root};
@@ -364,11 +352,11 @@ Cost Space::least_compute(const Spec& s) const {
 // used twice. An operand that no leaf can read where the user put it is copied at least once, which
 // overlaps with nothing. Threads share all of it at best.
 Cost Space::lower_bound() const {
-  const Spec whole = problem_.root(), inside = largest_segments();
+  const Spec whole = problem_.root(), cut = inside(whole);
   const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
   Cost traffic, copies, viewed;
   for (int o = 0; o < operands(); ++o) {
-    const Spec& root = computation().operands[o].zeros.empty() ? whole : inside;
+    const Spec& root = reads_zeros(whole, o) ? cut : whole;
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
     const i64 lines = from > kL1 ? region(root, o).lines : 0;

@@ -306,6 +306,16 @@ bool Space::divides(const Spec& s, int dim) const {
   return touches_[clips_.front().operand][dim];
 }
 
+Spec Space::inside(Spec s) const {
+  const auto less = [](const Segment& a, const Segment& b) {
+    return a.count * a.window_count < b.count * b.window_count;
+  };
+  for (const Clipped& x : clips_)
+    if (s.uncut >> x.dim & 1)
+      s = spec_of(*std::max_element(x.segments.begin(), x.segments.end(), less), x, s);
+  return s;
+}
+
 bool Space::leaf_covers(const Spec& s) const {
   const Computation& c = computation();
   if (s.uncut != 0) return false;
@@ -342,6 +352,7 @@ i64 Space::uses(const Spec& s, int operand) const {
 // one of 28 pixels by 16 channels, 570 us. With views it is one of 6 by 64 along the height, and
 // three columns of eight pixels stay in L1: 300.)
 Space::Windows Space::windows_of(const Spec& s, int operand) const {
+  if (reads_zeros(s, operand)) return windows_of(inside(s), operand);
   Windows out;
   for (const AxisMap& axis : computation().operands[operand].axes) {
     if (axis.size() < 2) continue;

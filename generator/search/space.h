@@ -175,7 +175,12 @@ class Space {
     i64 extent, count;
   };
   std::vector<Leaves> even_leaves(const Spec& s, int d) const;
-  Spec largest_segments() const;
+  // With the largest segments of dims that are still to be cut: of what windows read, there is as
+  // much as these read, or a row more. What the zeros around it would take nobody brings.
+  Spec inside(Spec s) const;
+  bool reads_zeros(const Spec& s, int operand) const {
+    return s.uncut != 0 && !computation().operands[operand].zeros.empty();
+  }
   Cost least_compute(const Spec& s) const;
   i64 least_edges(i64 stores) const;
   Cost arithmetic(const Spec& s) const;

@@ -79,6 +79,7 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
 }
 
 Region Space::region(const Spec& s, int operand) const {
+  if (reads_zeros(s, operand)) return region(inside(s), operand);
   if (s.place[operand].packed) return packed_region(s.extent, operand);
   Region r = rows_of(s, operand, -1, 0);
   r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);

@@ -36,14 +36,17 @@ int split_sum(Draft& draft, int tensor);
 // such stages.
 std::optional<Graph> online(const Graph& g);
 
+// Whether a stage puts zeros around a parameter and does nothing else.
+bool pads_parameter(const Stage& s, int params);
+
 // Parameters that are padded for windows alone read where they lie: what is around them is zero and
-// adds nothing to a sum of products (Operand::zeros). None: no copy goes, because something else
-// reads it as well, a window can lie outside altogether, or there are too many ways in which it can
-// lie across the border.
+// adds nothing to a sum of products (Operand::zeros), unless the other factor is infinite or NaN
+// (docs/spec.md). None: no copy goes, because something else reads it as well, a window can lie
+// outside altogether, or there are too many ways in which it can lie across the border.
 //
-//   t = pad(x);  out = conv2d(t, k)      ->      out[h] = sum over r of x[h + r - low] * k[r],
-//   where
-//                                                h + r - low lies within x
+//   t = pad(x)
+//   out = conv2d(t, k)      ->      out[h] = sum over r of x[h + r - low] * k[r], of those r where
+//                                            h + r - low lies within x
 std::optional<Graph> unpadded(const Graph& g);
 
 }  // namespace morello

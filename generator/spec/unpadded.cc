@@ -7,18 +7,16 @@
 namespace morello {
 namespace {
 
-// An element for every one of a parameter, the same; nothing but a border is added.
-bool is_pad(const Draft& d, const Draft::Item& i) {
-  const Computation& c = i.stage.computation;
-  if (i.stage.border.empty() || c.inputs() != 1 || !c.extras.empty() || c.reduces()) return false;
-  if (std::find(d.results.begin(), d.results.end(), i.tensor) != d.results.end()) return false;
-  const Operand& x = c.operands[0];
+// Whether what the pad makes is read by stages alone, and the parameter lies so that windows can
+// be moved along it.
+bool can_go(const Draft& d, const Draft::Item& pad) {
+  if (!pads_parameter(pad.stage, static_cast<int>(d.params.size()))) return false;
+  if (std::find(d.results.begin(), d.results.end(), pad.tensor) != d.results.end()) return false;
+  const Operand& x = pad.stage.computation.operands[0];
   const bool plain =
       std::all_of(x.layout.digits.begin(), x.layout.digits.end(),
                   [](const Digit& digit) { return digit.mod == 0 && digit.div == 1; });
-  return plain && !x.packed && !x.strided && c.finish.empty() && c.body.size() == 1 &&
-         c.body[0].fn == Fn::kInput && x.dtype == c.output().dtype && x.axes == c.output().axes &&
-         i.stage.arguments[0] < static_cast<int>(d.params.size());
+  return plain && !x.packed && !x.strided;
 }
 
 // The operand as it is read where the parameter lies; none: it cannot be.
@@ -61,10 +59,18 @@ bool leave_out(Draft& draft, const Draft::Item& pad) {
 
 }  // namespace
 
+bool pads_parameter(const Stage& s, int params) {
+  const Computation& c = s.computation;
+  if (s.border.empty() || c.inputs() != 1 || !c.extras.empty() || c.reduces()) return false;
+  return s.arguments[0] < params && c.finish.empty() && c.body.size() == 1 &&
+         c.body[0].fn == Fn::kInput && c.operands[0].dtype == c.output().dtype &&
+         c.operands[0].axes == c.output().axes;
+}
+
 std::optional<Graph> unpadded(const Graph& g) {
   Draft draft(g);
   for (int s = 0; s < static_cast<int>(g.stages.size()); ++s)
-    if (const Draft::Item pad = draft.at(g.made_by(s)); is_pad(draft, pad))
+    if (const Draft::Item pad = draft.at(g.made_by(s)); can_go(draft, pad))
       if (Draft without = draft; leave_out(without, pad)) draft = std::move(without);
   if (draft.items.size() == g.stages.size()) return std::nullopt;
   Graph out = draft.graph();

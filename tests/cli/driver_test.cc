@@ -40,7 +40,7 @@ struct Max {
     static constexpr std::int64_t kExtents[] = {kCount, 1}, kShape[] = {kCount};
     static constexpr std::int64_t kInner[] = {kCount}, kLow[] = {0};
     static constexpr bool kReduction[] = {false, false};
-    static constexpr int kTensors[] = {0, 1}, kDimOf[] = {0};
+    static constexpr int kPadded = -1, kTensors[] = {0, 1}, kDimOf[] = {0};
     static constexpr Type kType = Type::f32;
     static std::int64_t offset(int, const std::int64_t* i) { return i[0]; }
     template <class T>
@@ -109,6 +109,114 @@ TEST_CASE("small numbers that become zero, infinities that become large, NaN fro
   CHECK(checked(Values::wild, with(none)).wrong > 0);
 }
 
+// relu(conv(pad(x), k)) of 6 numbers and a filter of 3.
+struct Windows {
+  struct Info {
+    static constexpr const char* name = "windows";
+    static constexpr std::size_t workspace_bytes = 0;
+  };
+  static constexpr int kThreads = 1;
+  static constexpr int kParams = 2;
+  static constexpr int kResults[] = {1};
+  static const Buffer* buffers() {
+    static constexpr Buffer kTable[] = {
+        {Type::f32, 6, 0, nullptr}, {Type::f32, 3, 0, nullptr}, {Type::f32, 6, 0, nullptr}};
+    return kTable;
+  }
+  static void call(void* const* a, void*) {
+    kernel(static_cast<const float*>(a[0]), static_cast<const float*>(a[1]),
+           static_cast<float*>(a[2]));
+  }
+  static const char* selected() { return "avx2"; }
+  struct Stage {
+    static constexpr bool kFloat = true, kSums = true, kWhole = false;
+    static constexpr int kExtras = 0, kRank = 1, kDimOf[] = {0};
+    static constexpr std::int64_t kInner[] = {6};
+    static constexpr Type kType = Type::f32;
+    template <class T>
+    static T combine(const T& a, const T& b) {
+      return fn::add_of(a, b);
+    }
+    template <class T>
+    static T finish(const T& sum, const T*) {
+      return fn::max_of(sum, T(0));
+    }
+  };
+  struct Pad : Stage {
+    static constexpr bool kFinishes = false;
+    static constexpr int kDims = 1, kInputs = 1, kPadded = -1, kTensors[] = {0};
+    static constexpr std::int64_t kExtents[] = {6, 1}, kShape[] = {8}, kLow[] = {1};
+    static constexpr bool kReduction[] = {false, false};
+    static std::int64_t offset(int, const std::int64_t* i) { return i[0]; }
+    template <class T>
+    static T body(const T* in, const T*) {
+      return in[0];
+    }
+  };
+  struct Conv : Stage {
+    static constexpr bool kFinishes = true;
+    static constexpr int kDims = 2, kInputs = 2, kPadded = 0, kTensors[] = {2, 1};
+    static constexpr std::int64_t kExtents[] = {6, 3, 1}, kShape[] = {6}, kLow[] = {0};
+    static constexpr bool kReduction[] = {false, true, false};
+    static std::int64_t offset(int tensor, const std::int64_t* i) {
+      return tensor == 0 ? i[0] + i[1] : i[tensor == 1 ? 1 : 0];
+    }
+    template <class T>
+    static T body(const T* in, const T*) {
+      return fn::mul_of(in[0], in[1]);
+    }
+  };
+  using Stages = std::tuple<Pad, Conv>;
+};
+
+// Every product by `of`, which knows whether it is one of a zero around x.
+Kernel windows(float (*of)(float x, float k, bool outside)) {
+  return [of](const float* x, const float* k, float* out) {
+    for (int h = 0; h < 6; ++h) {
+      float sum = 0;
+      for (int r = 0; r < 3; ++r) {
+        const int at = h + r - 1;
+        const bool outside = at < 0 || at >= 6;
+        sum += of(outside ? 0.0F : x[at], k[r], outside);
+      }
+      out[h] = right(sum, 0);
+    }
+  };
+}
+
+Checked checked_windows(Values values, const Kernel& k) {
+  kernel = k;
+  Checked all;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    const Checked c = run<Windows>(Inputs{values, Place::end, seed}, 0).checked;
+    all.outputs += c.outputs;
+    all.checked += c.checked;
+    all.wrong += c.wrong;
+  }
+  return all;
+}
+
+TEST_CASE("zeros around a parameter meet a filter that is infinite or NaN, or do not") {
+  const Kernel meet = windows([](float x, float k, bool) { return x * k; });
+  const Kernel skip = windows([](float x, float k, bool outside) { return outside ? 0 : x * k; });
+  for (const Values v : {Values::random, Values::edges, Values::wild})
+    for (const Kernel& k : {meet, skip}) {
+      const Checked c = checked_windows(v, k);
+      CHECK(c.outputs == 500 * 6);
+      CHECK(10 * c.checked >= 9 * c.outputs);
+      CHECK(c.wrong == 0);
+    }
+  // Other products are what they are; and finite filters leave no NaN.
+  const Kernel lost = windows([](float x, float k, bool) { return x == 0 ? 0 : x * k; });
+  const Kernel infinite =
+      windows([](float x, float k, bool outside) { return outside ? std::fabs(k) : x * k; });
+  const Kernel always =
+      windows([](float x, float k, bool outside) { return outside ? NAN : x * k; });
+  for (const Kernel& k : {lost, infinite, always})
+    CHECK(checked_windows(Values::wild, k).wrong > 0);
+  CHECK(checked_windows(Values::random, always).wrong == 500 * 2);
+}
+
 TEST_CASE("operands lie where they are asked to") {
   const auto address = [](Place place, std::size_t bytes, std::size_t element) {
     Memory m(bytes, element, place);
@@ -156,6 +264,14 @@ TEST_CASE("bounds of f32 arithmetic") {
   CHECK(stored(Type::f16, B::exactly(65520)).lo == kInfinity);
   CHECK(stored(Type::bf16, B::exactly(1 + 0x1p-9)).hi == 1);
   CHECK(stored(Type::i16, B::exactly(40000)).lo == 32767);
+  const B nan_or_one = either(nan, one), zero_or_one = either(B::exactly(0), one);
+  CHECK(nan_or_one.allows(kNan));
+  CHECK(nan_or_one.allows(1));
+  CHECK(!nan_or_one.allows(0));
+  CHECK(!zero_or_one.allows(kNan));
+  CHECK(zero_or_one.allows(0.5));
+  CHECK(either(nan, nan).is_nan());
+  CHECK(either(nan, unknown).open);
 
   Total total;
   for (const double x : {1.0, 0x1p-30, -1.0}) total.add(B::exactly(x));

@@ -4,18 +4,27 @@
 // kernel crashed in one run of four.
 #include <doctest/doctest.h>
 
+#include <span>
+
 #include "codegen/harness.h"
 #include "search/fused_specs.h"
 #include "search/toy.h"
+#include "spec/algebra.h"
 
 namespace morello::test {
 namespace {
 
+enum class Pads { kAsIsCheapest, kLeftOut };
+
 std::unique_ptr<Kernel> kernel(std::string_view text, const std::string& name, int threads,
-                               const Machine& machine) {
+                               const Machine& machine, Pads pads) {
   auto k = std::make_unique<Kernel>(text, name, threads);
   for (const char* isa : {"avx512", "avx2", "scalar"}) {
-    const Optimum o = found(optimize(*k->spec, machine, *find_isa(isa), {.threads = threads}));
+    const SearchOptions options{.threads = threads};
+    const Optimum o =
+        found(pads == Pads::kLeftOut ? optimize_graph(unpadded(graph_of(*k->spec)).value(), machine,
+                                                      *find_isa(isa), options)
+                                     : optimize(*k->spec, machine, *find_isa(isa), options));
     k->code.variants.push_back({o.problem, o.impl, 0, o.patchwork, o.fusion});
   }
   return k;
@@ -24,20 +33,24 @@ std::unique_ptr<Kernel> kernel(std::string_view text, const std::string& name, i
 constexpr const char* kFlags =
     "-std=c++17 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all";
 
-TEST_CASE("kernels of several stages") {
+void check_kernels(std::span<const std::string_view> texts, Pads pads, const std::string& name) {
   const Machine machines[] = {toy_machine(1024, 4096, 16384), toy_machine(4096, 32768, 262144)};
   for (const char* command : {MORELLO_TEST_CXX, MORELLO_TEST_CLANG}) {
     if (*command == 0) continue;
     std::vector<std::unique_ptr<Kernel>> kernels;
     std::vector<std::vector<std::vector<double>>> inputs;
-    for (std::string_view text : kFusedSpecs) {
+    for (std::string_view text : texts) {
       const size_t i = kernels.size();
-      kernels.push_back(kernel(text, fmt::format("k{}", i), 1 + i % 2, machines[i / 2 % 2]));
+      kernels.push_back(kernel(text, fmt::format("k{}", i), 1 + i % 2, machines[i / 2 % 2], pads));
       inputs.push_back(small_numbers(graph_of(*kernels.back()->spec)));
     }
-    CHECK(compile_and_run(kernels, {.command = command, .flags = kFlags}, "fused", &inputs) == "");
+    CHECK(compile_and_run(kernels, {.command = command, .flags = kFlags}, name, &inputs) == "");
   }
 }
+
+TEST_CASE("kernels of several stages") { check_kernels(kFusedSpecs, Pads::kAsIsCheapest, "fused"); }
+
+TEST_CASE("kernels without their pads") { check_kernels(kPaddedSpecs, Pads::kLeftOut, "unpadded"); }
 
 }  // namespace
 }  // namespace morello::test

@@ -121,6 +121,8 @@ const Row kRows[] = {
     {"(x: f32[1,9,10,4], k: f32[3,3,4,16]): f32 = "
      "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)",
      "(x: f32[1,12,10,4], k: f32[3,3,4,32]): f32 = "
+     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)",
+     "(x: f32[1,12,10,4], k: f32[3,3,4,16]): f32 = "
      "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, high=1), k)"},
     {"(x: f32[40,3], y: f32[40,3] col): f32 = add(x, y)",
      "(x: f32[40,5], y: f32[40,5] col): f32 = add(x, y)",

@@ -136,16 +136,8 @@ TEST_CASE("what prints parses, written by hand") {
 }
 
 TEST_CASE("programs that read zeros nowhere read back") {
-  constexpr std::string_view kPadded[] = {
-      "(x: f32[2,7,6,5], k: f32[3,3,5,18], b: f32[18]): f32 = "
-      "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k) - b)",
-      "(x: f32[1,19,21,6] order(0, 3, 1, 2), k: f32[5,3,1,6] packed): f32 order(0, 3, 1, 2) = "
-      "conv2d(pad(pad(x, axis=1, low=2, high=2), axis=2, low=1, high=1), k, groups=6)",
-      "(x: bf16[1,15,13,3], k: bf16[7,7,3,20] packed): bf16 = "
-      "conv2d(pad(pad(x, axis=1, low=3, high=3), axis=2, low=3, high=3), k, stride=2)",
-  };
   for (const Machine& machine : {toy_machine(), far_machine()})
-    for (std::string_view text : kPadded)
+    for (std::string_view text : kPaddedSpecs)
       for (const char* isa : {"scalar", "avx2", "avx512"})
         for (const int threads : {1, 2}) {
           CAPTURE(text);

@@ -55,7 +55,8 @@ constexpr double kLargest = FLT_MAX;
 // for certain.
 struct Bounds {
   double lo = 0, hi = 0;
-  bool open = false;  // nothing can be said
+  bool open = false;    // nothing can be said
+  bool or_nan = false;  // of what a stage makes: that, or NaN
 
   Bounds() = default;
   Bounds(double low, double high) : lo(low), hi(high) {}
@@ -70,8 +71,22 @@ struct Bounds {
     return b;
   }
   bool is_nan() const { return !open && lo != lo; }
+  // Whether x is right.
+  bool allows(double x) const {
+    if (open || (x != x && (or_nan || is_nan()))) return true;
+    return lo <= x && x <= hi;
+  }
   bool exact() const { return !open && lo == hi; }
 };
+
+// What both allow.
+inline Bounds either(const Bounds& a, const Bounds& b) {
+  if (a.open || b.open) return Bounds::unknown();
+  Bounds out = a.is_nan() ? b : a;
+  if (!a.is_nan() && !b.is_nan()) out = {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+  out.or_nan = a.or_nan || b.or_nan || a.is_nan() || b.is_nan();
+  return out;
+}
 
 inline double rounded(double x) { return static_cast<double>(static_cast<float>(x)); }
 // From the least to the greatest of exact results that are off by some halves of units in the last

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/algebra.h"
+
 namespace morello {
 namespace {
 
@@ -105,7 +107,23 @@ std::string axes_text(const Stage& s, const Param& made) {
       fmt::join(dims, ", "));
 }
 
-std::string tables(const Stage& s, const Param& made) {
+// The input of a sum whose windows read zeros around a parameter; -1: none.
+int padded_input(const KernelSpec& spec, const Stage& s) {
+  const int params = static_cast<int>(spec.params.size());
+  const Computation& c = s.computation;
+  for (int i = 0; i < c.inputs(); ++i) {
+    const int maker = s.arguments[static_cast<size_t>(i)] - params;
+    if (maker < 0 || c.combine != Combine::kSum) continue;
+    const Stage& pad = spec.stages[static_cast<size_t>(maker)];
+    if (!pads_parameter(pad, params)) continue;
+    for (size_t axis = 0; axis < pad.border.size(); ++axis)
+      if (pad.border[axis] != Border{} && c.operands[static_cast<size_t>(i)].axes[axis].size() > 1)
+        return i;
+  }
+  return -1;
+}
+
+std::string tables(const Stage& s, const Param& made, int padded) {
   const Computation& c = s.computation;
   std::vector<i64> extents;
   std::vector<bool> reduction;
@@ -124,11 +142,12 @@ std::string tables(const Stage& s, const Param& made) {
              "static constexpr int kInputs = {};\nstatic constexpr int kExtras = {};\n"
              "static constexpr bool kSums = {};\n"
              "static constexpr bool kFinishes = {};\nstatic constexpr bool kWhole = {};\n"
+             "static constexpr int kPadded = {};\n"
              "static constexpr int kTensors[] = {{{}}};\nstatic constexpr Type kType = Type::{};\n",
              is_float(c.compute), c.dims.size(), fmt::join(extents, ", "),
              fmt::join(reduction, ", "), c.inputs(), c.extras.size(),
              c.combine == Combine::kSum || c.combine == Combine::kNone, !c.finish.empty(),
-             !is_float(c.result()), fmt::join(s.arguments, ", "), name(made.dtype)) +
+             !is_float(c.result()), padded, fmt::join(s.arguments, ", "), name(made.dtype)) +
          axes_text(s, made);
 }
 
@@ -201,9 +220,10 @@ std::string subject_text(const KernelSpec& spec, const std::string& space, int t
   for (size_t s = 0; s < spec.stages.size(); ++s) {
     const Stage& stage = spec.stages[s];
     stages.push_back(fmt::format("stage_{}", s));
-    out += fmt::format("struct {} {{\n{}{}}};\n", stages.back(),
-                       tables(stage, spec.tensor(spec.made_by(static_cast<int>(s)))),
-                       functions(stage, static_cast<int>(spec.params.size())));
+    out += fmt::format(
+        "struct {} {{\n{}{}}};\n", stages.back(),
+        tables(stage, spec.tensor(spec.made_by(static_cast<int>(s))), padded_input(spec, stage)),
+        functions(stage, static_cast<int>(spec.params.size())));
   }
   return out + fmt::format("using Stages = std::tuple<{}>;\n}};\n\n", fmt::join(stages, ", "));
 }

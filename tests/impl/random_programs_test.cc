@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "fixture.h"
+#include "impl/clip.h"
 #include "impl/shares.h"
+#include "spec/algebra.h"
 
 namespace morello {
 namespace {
@@ -53,6 +55,9 @@ class Grower {
       }
     } else if (Move* n = std::get_if<Move>(&impl.node)) {
       f(parts[0], n->body);
+    } else if (Clip* n = std::get_if<Clip>(&impl.node)) {
+      n->parts.resize(parts.size());
+      for (size_t i = 0; i < parts.size(); ++i) f(parts[i], n->parts[i]);
     } else if (Block* n = std::get_if<Block>(&impl.node)) {
       f(parts[1], n->parts[1]);
     }
@@ -82,12 +87,14 @@ class Grower {
     } else if (const Move* n = std::get_if<Move>(&impl.node)) {
       ++kinds_[n->copy ? n->operand == c_.inputs() ? "copy out" : "copy in" : "view"];
     } else {
-      ++kinds_["block"];
+      ++kinds_[std::holds_alternative<Clip>(impl.node) ? "clip" : "block"];
     }
     return make(std::move(impl));
   }
 
   Impl proposal(const Spec& spec) {
+    if (spec.uncut != 0 && random_.one_in(4))
+      return {Clip{static_cast<int>(random_.below(static_cast<i64>(c_.dims.size()))), {}}};
     switch (random_.below(7)) {
       case 0:
         return {Block{{make({Call{Call::Kind::kFill, -1, 0}}), make({Hole{}})}}};
@@ -109,8 +116,11 @@ class Grower {
   }
 
   std::optional<Impl> towards_leaf(const Spec& spec) {
+    const int uncut = uncut_dims(clipped(c_), spec.uncut);
     for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
-      if (c_.dims[d].reduction || spec.extent[d] <= p_.family.quantum[d]) continue;
+      if (spec.threads == 1 && (spec.uncut >> d & 1)) return legal(spec, {Clip{d, {}}});
+      if (c_.dims[d].reduction || spec.extent[d] <= p_.family.quantum[d] || (uncut >> d & 1))
+        continue;
       Loop n;
       n.dim = d;
       n.tile = p_.family.quantum[d];
@@ -158,14 +168,26 @@ constexpr std::string_view kSpecs[] = {
     "(a: u8[6,21], b: i8[21,19], s: f32[1]): f32 = matmul(a, b) * s",
     "(x: f32[5,7], y: f32[5,7] col, z: bf16[7]): f32 = x * y + z",
     "(x: f32[5,37], y: f32[5]): bf16 = reduce_sum(x, axis=1) / 4 - y",
+    "(x: f32[2,7,6,3], k: f32[3,3,3,9], b: f32[9]): f32 = "
+    "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k) - b)",
+    "(x: bf16[1,9,8,8] order(0, 3, 1, 2), k: bf16[5,2,1,8] packed): bf16 order(0, 3, 1, 2) = "
+    "conv2d(pad(x, axis=1, low=2, high=2), k, groups=8)",
+    "(x: f32[1,11,4,2], k: f32[3,1,2,19]): f32 order(1/3, 0, 2, 1%3, 3) = "
+    "conv2d(pad(x, axis=1, low=3, high=1), k, stride_h=2, dilation_h=2)",
 };
+
+// What a program is grown for: the only stage; of a padded one without its pads.
+Computation computation_of(const KernelSpec& k) {
+  const std::optional<Graph> g = unpadded(graph_of(k));
+  return g ? g->stages[0].computation : k.computation();
+}
 
 TEST_CASE("random legal programs") {
   std::map<std::string, int> kinds;
   int programs = 0;
   for (std::string_view text : kSpecs) {
     const auto spec = test::spec(text);
-    const Computation& c = spec->computation();
+    const Computation c = computation_of(*spec);
     std::vector<Family> all;
     for (const Isa* isa : isa_table())
       for (Family& f : families(c, *isa)) all.push_back(std::move(f));
@@ -193,7 +215,7 @@ TEST_CASE("random legal programs") {
   CHECK(programs > 1000);
   for (const std::string kind :
        {"call", "loop", "split", "parallel", "parallel twice", "parallel split", "rest", "view",
-        "copy in", "copy out", "block"}) {
+        "copy in", "copy out", "clip", "block"}) {
     CAPTURE(kind);
     CHECK(kinds[kind] > 100);
   }

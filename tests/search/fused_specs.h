@@ -60,7 +60,8 @@ inline constexpr std::string_view kFusedSpecs[] = {
 
 // Parameters that are padded for windows alone: on one axis or both, in every type, by rows and
 // with the channels first, of steps and of gaps, more zeros than the parameter has rows, an end
-// that no window reads, filters packed ahead of time, something made of the sums.
+// that no window reads, blocks that no segment cuts, filters packed ahead of time, something made
+// of the sums.
 inline constexpr std::string_view kPaddedSpecs[] = {
     "(x: f32[2,7,6,5], k: f32[3,3,5,18], b: f32[18]): f32 = "
     "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k) - b)",
@@ -72,9 +73,9 @@ inline constexpr std::string_view kPaddedSpecs[] = {
     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k, groups=40)",
     "(x: f16[3,2,9,4], k: f16[3,2,2,8]): f16 = "
     "conv2d(pad(pad(x, axis=1, low=2, high=2), axis=2, high=1), k, groups=2, stride_w=3)",
-    "(x: u8[1,8,9,7], k: i8[3,3,7,11]): i32 = "
+    "(x: bf16[1,8,9,7], k: f32[3,3,7,11]): f32 = "
     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k)",
-    "(x: f32[1,12,17,3] order(3, 2, 0, 1), k: f32[3,4,3,33]): f32 order(1/5, 3, 0, 2, 1%5) = "
+    "(x: f32[1,12,17,3] order(3, 2, 0, 1), k: f32[3,4,3,33]): f32 order(1/2, 3, 0, 2, 1%2) = "
     "conv2d(pad(x, axis=1, low=2, high=3), k, dilation_h=2)",
 };
 

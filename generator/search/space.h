@@ -175,8 +175,8 @@ class Space {
     i64 extent, count;
   };
   std::vector<Leaves> even_leaves(const Spec& s, int d) const;
-  // With the largest segments of dims that are still to be cut: of what windows read, there is as
-  // much as these read, or a row more. What the zeros around it would take nobody brings.
+  // The Spec with every dim that is still to be cut as its largest segment: its windows read all
+  // there is of an operand with zeros around it, or nearly, and nobody brings the zeros.
   Spec inside(Spec s) const;
   bool reads_zeros(const Spec& s, int operand) const {
     return s.uncut != 0 && !computation().operands[operand].zeros.empty();

@@ -114,7 +114,10 @@ class FusionSearch {
   Level least_level(const Group& g, int stage, int operand);
   Cost bound(const Group& g);
   Cost bound(const Sum& s);
+  Group near(const Group& g, int stage);
+  Group near_others(const Group& g, int stage);
   Cost stage_bound(const Group& g, int stage);
+  bool pays(const Group& g);
   Solved solve_stage(const Group& g);
   Solved solve_options(const Group& g, Known& known, Cost enough);
   Solved solve(const Group& g, Cost enough);

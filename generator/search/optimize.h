@@ -21,6 +21,9 @@ struct SearchOptions {
   // depend on what others have solved.
   Tables* tables = nullptr;
   Pruning pruning = {};
+  // Kernels of several stages: whether tiles that could save little are searched, too
+  // (FusionSearch::pays()).
+  bool small_gains = false;
   // The families to choose among; none: all that the instruction set has for the computation.
   std::vector<Family> families = {};
   Part part = {};

@@ -20,7 +20,8 @@
 // stages, not tiles; a dim is tiled once on the way to a stage (and once more if threads divide
 // it); several products at once, such as heads of attention, are tiled by their number before
 // anything else (batches()); stages run in the order of the spec; nothing is computed twice; a
-// stage is packed ahead of time as the program for all of it would like.
+// stage is packed ahead of time as the program for all of it would like; what does not fit in L2,
+// and is no batch, is tiled only where that could save more than a sixteenth (pays()).
 
 #include <algorithm>
 
@@ -339,6 +340,7 @@ std::vector<Option> FusionSearch::options(const Group& g) {
   for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = least, .cut = cut});
   const size_t cuts = out.size();
   const Batches first = batches(g);
+  if (!first.several && !pays(g)) return out;
   for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, first, d, out);
   for (size_t i = cuts; i < out.size(); ++i) out[i].bound = bound(sum(g, out[i]));
   std::stable_sort(out.begin(), out.end(),

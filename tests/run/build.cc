@@ -417,6 +417,8 @@ void Batch::count_outputs(const std::string& printed) {
     MORELLO_CHECK(read == 5, "cannot read: {}", printed.substr(at, 80));
     outputs_.all += all;
     outputs_.unchecked += unchecked;
+    ++outputs_.kernels;
+    outputs_.unknown += 2 * unchecked > all;
     outputs_.hard += hard;
     outputs_.hard_unchecked += hard_unchecked;
     outputs_.widths.push_back(width);

@@ -55,6 +55,9 @@ class Batch {
   // Of the programs that ran well: outputs, and how many the reference could not check.
   struct Outputs {
     i64 all = 0, unchecked = 0, hard = 0, hard_unchecked = 0;
+    // Kernels, each with its sizes and once for each compiler; those of whose plain outputs most
+    // are unknown.
+    int kernels = 0, unknown = 0;
     std::vector<double> widths;  // of the reference's intervals: the median of each kernel
   };
   const Outputs& outputs() const { return outputs_; }

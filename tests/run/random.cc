@@ -22,6 +22,9 @@ constexpr i64 kSearchBudget = 200'000;
 // CPU seconds for a header alone, which should be less than 3, on a machine that does other things,
 // too.
 constexpr double kMostCompileSeconds = 4;
+// One kernel in so many may be a function of which the reference knows little: softmax of squares
+// of sums of bytes, which are 1e9 and rounded to 64.
+constexpr int kKnownForUnknown = 50;
 
 struct Args {
   int count = 40;
@@ -67,6 +70,7 @@ struct Totals {
   std::atomic<int> parallel{0}, nested{0}, shares{0};
   // Outputs, with plain and with hard values, and those that the reference could not check.
   std::atomic<i64> outputs{0}, unchecked{0}, hard{0}, hard_unchecked{0};
+  std::atomic<int> kernels{0}, unknown{0};
   std::mutex mutex;
   std::vector<double> widths;  // of the reference's intervals
   void count(const Batch::Outputs& o) {
@@ -74,8 +78,13 @@ struct Totals {
     unchecked += o.unchecked;
     hard += o.hard;
     hard_unchecked += o.hard_unchecked;
+    kernels += o.kernels;
+    unknown += o.unknown;
     const std::lock_guard lock(mutex);
     widths.insert(widths.end(), o.widths.begin(), o.widths.end());
+  }
+  bool too_many_unknown() const {
+    return unknown > kernels / kKnownForUnknown + static_cast<int>(compile.size());
   }
   void count(const Batch& batch) {
     staged += batch.stages() > 1;
@@ -153,7 +162,7 @@ std::string run_batch(const Args& a, int number, Totals& totals) {
     const bool optimise = (static_cast<size_t>(number) + c) % 2 == 0;
     const std::string flags = !a.flags.empty() ? a.flags : optimise ? "-O2" : "-O0";
     const Toolchain toolchain = {a.compilers[c], flags};
-    problems += batch.check(toolchain, std::to_string(seed));
+    problems += batch.check(toolchain, fmt::format("{} unknown", seed));
     if (!optimise || !a.flags.empty()) continue;
     const Batch::Longest alone = batch.compile_alone(toolchain);
     problems += alone.problem;
@@ -175,6 +184,8 @@ void print(const Args& a, int batches, Totals& totals) {
       fmt::print("longest to compile with {}, {}\n", a.compilers[c], totals.compile[c].str());
   fmt::print("unchecked: {} of {} outputs, of hard values {} of {}\n", totals.unchecked.load(),
              totals.outputs.load(), totals.hard_unchecked.load(), totals.hard.load());
+  fmt::print("mostly unchecked: {} of {} kernels{}\n", totals.unknown.load(), totals.kernels.load(),
+             totals.too_many_unknown() ? ", too many" : "");
   std::vector<double>& widths = totals.widths;
   std::sort(widths.begin(), widths.end());
   if (!widths.empty())
@@ -215,7 +226,7 @@ int run_random(const Args& a) {
   work();
   for (std::thread& t : threads) t.join();
   print(a, batches, totals);
-  return totals.failed == 0 ? 0 : 1;
+  return totals.failed == 0 && !totals.too_many_unknown() ? 0 : 1;
 }
 
 int run_one(const Args& a) {

@@ -138,15 +138,16 @@ struct Subject {
 
 // How much to run.
 struct Options {
-  bool hard_values = true;  // a second run on infinities, NaN, denormals and extremes
-  bool one_place = false;   // only against the page behind, not also against the page before
+  bool hard_values = true;      // a second run on infinities, NaN, denormals and extremes
+  bool one_place = false;       // only against the page behind, not also against the page before
+  bool may_be_unknown = false;  // most of the plain outputs, to the reference
 };
 
 // Runs every subject in a process of its own, on buffers between inaccessible pages. Prints
 // "<name>: " and "ok" with how many outputs the reference could not check and how wide its
 // intervals are, or what it does wrong, a kernel of whose plain outputs most cannot be checked,
 // too; then a line "FAIL <name>" where it is not ok; returns the exit code. argv: [seed ["soft": no
-// hard values] ["once": one place]].
+// hard values] ["once": one place] ["unknown": such a kernel is ok]].
 int run_subjects(const Subject* subjects, std::size_t count, int argc, char** argv);
 
 // The same for one subject, in this process: what went wrong, or null. Faults end the process.

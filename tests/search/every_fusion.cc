@@ -83,7 +83,7 @@ EveryFusion::EveryFusion(const Graph& graph, const Machine& machine, const Isa& 
       inner_(inner),
       most_(most),
       threads_(threads),
-      search_(graph, machine, isa, {.threads = threads}) {
+      search_(graph, machine, isa, {.threads = threads, .small_gains = true}) {
   search_.choose_packing();
   programs_ = all(search_.root());
   if (overflow_) programs_.clear();

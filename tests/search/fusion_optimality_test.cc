@@ -212,7 +212,7 @@ void check_searches(const Graph& g, const Machine& machine, const Isa& isa, int 
   std::string first;
   for (const bool bounds : {true, false})
     for (const int jobs : {1, 2, 4}) {
-      SearchOptions options{.threads = threads, .jobs = jobs};
+      SearchOptions options{.threads = threads, .jobs = jobs, .small_gains = true};
       options.pruning.bounds = bounds;
       const Optimum o = found(optimize_graph(g, machine, isa, options));
       CAPTURE(bounds);

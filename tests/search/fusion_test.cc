@@ -25,7 +25,8 @@ TEST_CASE("a fusion is legal, and computes what its stages do") {
         CAPTURE(text);
         CAPTURE(threads);
         const KernelSpec k = spec(text);
-        const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {.threads = threads}));
+        const Optimum o = found(
+            optimize(k, machine, *find_isa("avx2"), {.threads = threads, .small_gains = true}));
         REQUIRE(o.fusion != nullptr);
         REQUIRE(verify(*o.fusion) == "");
         const Graph& g = *o.fusion->graph;
@@ -36,17 +37,53 @@ TEST_CASE("a fusion is legal, and computes what its stages do") {
 
 TEST_CASE("bounds change no answer, and neither do threads of the search") {
   const Machine machine = toy_machine(1024, 8192, 0);
-  for (std::string_view text : kFusedSpecs) {
-    CAPTURE(text);
-    const KernelSpec k = spec(text);
-    const Optimum all = found(optimize(k, machine, *find_isa("avx2"), {}));
-    SearchOptions without;
-    without.pruning.bounds = false;
-    const Optimum unpruned = found(optimize(k, machine, *find_isa("avx2"), without));
-    CHECK(all.cost == unpruned.cost);
-    CHECK(print(*all.fusion) == print(*unpruned.fusion));
-    const Optimum parallel = found(optimize(k, machine, *find_isa("avx2"), {.jobs = 2}));
-    CHECK(print(*all.fusion) == print(*parallel.fusion));
+  for (std::string_view text : kFusedSpecs)
+    for (const bool small_gains : {false, true}) {
+      CAPTURE(text);
+      CAPTURE(small_gains);
+      const KernelSpec k = spec(text);
+      SearchOptions options{.small_gains = small_gains};
+      const Optimum all = found(optimize(k, machine, *find_isa("avx2"), options));
+      options.jobs = 2;
+      const Optimum parallel = found(optimize(k, machine, *find_isa("avx2"), options));
+      CHECK(print(*all.fusion) == print(*parallel.fusion));
+      options.pruning.bounds = false;
+      const Optimum unpruned = found(optimize(k, machine, *find_isa("avx2"), options));
+      CHECK(all.cost == unpruned.cost);
+      CHECK(print(*all.fusion) == print(*unpruned.fusion));
+    }
+}
+
+// What the rest costs more without tiles that could save a sixteenth at most, and that the search
+// for it is shorter where there are none.
+TEST_CASE("tiles that could save little are not searched for") {
+  struct Row {
+    std::string_view text;
+    int threads;
+    bool shorter;
+  };
+  const Row rows[] = {
+      {"(a: f32[96,96], b: f32[96,96], c: f32[96,96]): f32 = matmul(matmul(a, b), c)", 1, true},
+      {"(a: f32[96,96], b: f32[96,96], c: f32[96,96]): f32 = matmul(matmul(a, b), c)", 2, true},
+      {"(x: f32[64,300]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)", 1, false},
+      {"(x: f32[64,300]): f32 = softmax(x, axis=1)", 1, false},
+      {"(x: f32[64,300]): f32 = softmax(x, axis=1)", 2, false},
+      {"(q: f32[200,8], k: f32[200,8], v: f32[200,8]): f32 = "
+       "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
+       1, false},
+  };
+  const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CAPTURE(row.threads);
+    const KernelSpec k = spec(row.text);
+    SearchOptions options{.threads = row.threads};
+    const Optimum most = found(optimize(k, machine, *find_isa("avx2"), options));
+    options.small_gains = true;
+    const Optimum all = found(optimize(k, machine, *find_isa("avx2"), options));
+    CHECK(most.cost >= all.cost);
+    CHECK(50 * most.cost <= 51 * all.cost);
+    CHECK((2 * most.stats.specs < all.stats.specs) == row.shorter);
   }
 }
 
@@ -65,8 +102,8 @@ TEST_CASE("tiles divide sums") {
       const std::vector<double> expected = evaluate(given, small_numbers(given));
       for (const auto& g : {sums_apart(given), online(given)}) {
         if (!g) continue;
-        const Optimum o =
-            found(optimize_graph(*g, machine, *find_isa("avx2"), {.threads = threads}));
+        const Optimum o = found(optimize_graph(*g, machine, *find_isa("avx2"),
+                                               {.threads = threads, .small_gains = true}));
         const std::string nest = print(*o.fusion);
         CAPTURE(nest);
         REQUIRE(verify(*o.fusion) == "");

@@ -11,6 +11,7 @@
 
 #include "codegen/arguments.h"
 #include "codegen/info.h"
+#include "codegen/prelude.h"
 #include "codegen/writer.h"
 
 namespace morello {
@@ -20,6 +21,13 @@ extern const char kParallelText[];
 namespace {
 
 constexpr std::string_view kX86 = "#if defined(__x86_64__) && defined(__GNUC__)\n";
+
+// Whether everything that `isa` can includes what `less` can.
+bool extends(const Isa& isa, const Isa& less) {
+  const Isa* base = isa.base;
+  while (base != nullptr && base != &less) base = base->base;
+  return base != nullptr;
+}
 
 // The functions of one kernel, as declarations or definitions.
 class KernelWriter {
@@ -39,8 +47,10 @@ class KernelWriter {
   std::string packer_head(const Param& p, std::string_view isa) const;
 
   void declare(Writer& w);
+  size_t shared(size_t v) const;
   void variant_namespace(std::string& out, size_t v);
   std::vector<std::string> tensors(const Variant& v) const;
+  void forwarding_functions(Writer& w, size_t v);
   void variant_functions(Writer& w, size_t v);
   void align_workspace(Writer& w, const NestCode& nest);
   std::vector<std::string> run_values(const Variant& v, const NestCode& nest) const;
@@ -122,10 +132,24 @@ std::string KernelWriter::declarations() {
   return w.text();
 }
 
+// The variant whose code v runs: itself, or a later one with a part of v's instructions for which
+// the search found the same programs, with the same leaves and helpers. Kernels without integers
+// come to this on AVX-512 with VNNI and without: six instruction sets compile in the time of four.
+size_t KernelWriter::shared(size_t v) const {
+  const Isa& isa = *k_.variants[v].problem.family.isa;
+  const NestCode& nest = b_.nests[v];
+  const auto helpers = [&](const Isa& of) { return needed_helpers(of.prelude, nest.functions); };
+  for (size_t u = k_.variants.size() - 1; u > v; --u)
+    if (const Isa& other = *k_.variants[u].problem.family.isa;
+        extends(isa, other) && b_.nests[u] == nest && helpers(isa) == helpers(other))
+      return u;
+  return v;
+}
+
 void KernelWriter::variant_namespace(std::string& out, size_t v) {
   const Isa& isa = *k_.variants[v].problem.family.isa;
   out += fmt::format("namespace {} {{\n", isa.name);
-  out += isa.prelude.starts_with('\n') ? isa.prelude.substr(1) : isa.prelude;
+  out += needed_helpers(isa.prelude, b_.nests[v].functions);
   out += b_.nests[v].functions;
   out += fmt::format("}}  // namespace {}\n", isa.name);
 }
@@ -165,6 +189,22 @@ std::vector<std::string> KernelWriter::run_values(const Variant& v, const NestCo
   if (nest.workspace_bytes > 0) values.push_back(local("base"));
   if (nest.parallel) values.emplace_back("pool");
   return values;
+}
+
+// What the user calls, of a variant with the code of another one.
+void KernelWriter::forwarding_functions(Writer& w, size_t v) {
+  const std::string linkage = compiled_ ? "" : "static ";
+  const std::string_view own = isa(k_.variants[v]), other = isa(k_.variants[shared(v)]);
+  w.open("MORELLO_UNUSED MORELLO_{} {}void {}_{}({}) noexcept", own, linkage, k_.name, own,
+         params(false));
+  w.line("{}_{}({});", k_.name, other, args());
+  w.close();
+  for (const Param& p : k_.spec->params) {
+    if (!p.packed) continue;
+    w.open("MORELLO_UNUSED MORELLO_{} {}{}", own, linkage, packer_head(p, own));
+    w.line("{}_pack_{}_{}({}, {});", k_.name, p.name, other, p.name, local("packed"));
+    w.close();
+  }
 }
 
 void KernelWriter::variant_functions(Writer& w, size_t v) {
@@ -280,14 +320,18 @@ std::string KernelWriter::definitions() {
   for (size_t v = 0; v < k_.variants.size(); ++v) {
     const bool x86 = !portable(k_.variants[v]);
     if (x86) out += kX86;
-    out += fmt::format("#define MORELLO_TARGET MORELLO_{}{}\n", isa(k_.variants[v]),
-                       b_.nests[v].strides.empty() ? "" : " MORELLO_STRIDED");
-    out += fmt::format("namespace {} {{\n", detail());
-    variant_namespace(out, v);
-    out += fmt::format("}}  // namespace {}\n\n", detail());
     Writer w;
-    variant_functions(w, v);
-    w.line("#undef MORELLO_TARGET");
+    if (shared(v) == v) {
+      out += fmt::format("#define MORELLO_TARGET MORELLO_{}{}\n", isa(k_.variants[v]),
+                         b_.nests[v].strides.empty() ? "" : " MORELLO_STRIDED");
+      out += fmt::format("namespace {} {{\n", detail());
+      variant_namespace(out, v);
+      out += fmt::format("}}  // namespace {}\n\n", detail());
+      variant_functions(w, v);
+      w.line("#undef MORELLO_TARGET");
+    } else {
+      forwarding_functions(w, v);
+    }
     if (x86) w.line("#endif");
     out += w.text() + "\n";
   }

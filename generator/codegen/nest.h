@@ -48,6 +48,8 @@ struct NestCode {
   bool parallel = false;    // run takes a pool
   // Names of the packers (const T* given, T* packed) of `packed` tensors, as run() numbers them.
   std::map<int, std::string> packers;
+
+  bool operator==(const NestCode&) const = default;
 };
 
 // Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc).

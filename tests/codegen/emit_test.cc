@@ -14,9 +14,10 @@ constexpr std::string_view kSpec = "(x: bf16[1,21], w: bf16[21,160] packed): f32
 
 std::unique_ptr<Kernel> matvec(const std::string& name, int threads = 1) {
   auto k = std::make_unique<Kernel>(kSpec, name, threads);
-  k->add("avx512", "fma_f32x16 lane=n quantum=n:128 x=broadcast_bf16x16 w=load_bf16x32",
-         std::string(threads > 1 ? "parallel n by 128\n" : "loop n by 128\n") +
-             "  body\n    call ahead w 512\n  rest 32\n    call\n");
+  for (const char* isa : {"avx512_vnni", "avx512"})  // the same programs: one has the code
+    k->add(isa, "fma_f32x16 lane=n quantum=n:128 x=broadcast_bf16x16 w=load_bf16x32",
+           std::string(threads > 1 ? "parallel n by 128\n" : "loop n by 128\n") +
+               "  body\n    call ahead w 512\n  rest 32\n    call\n");
   const std::string loop = threads > 1 ? "parallel n by 64\n" : "loop n by 64\n";
   k->add("avx2", "fma_f32x8 lane=n quantum=n:64 x=broadcast_bf16x8 w=load_bf16x16",
          loop + "  body\n    call ahead w 512\n  rest 32\n    call\n");
@@ -49,7 +50,7 @@ TEST_CASE("what the header says") {
         "//   spec: (x: bf16[1,21], w: bf16[21,160] packed): f32[1,160] = matmul(x, w)\n",
         "//     loop n by 64\n//       body\n//         call ahead w 512\n",
         "#ifndef MORELLO_GENERATED_USER_KERNELS_MY_F_H_\n", "namespace user::kernels {\n",
-        "  static constexpr const char* isas = \"avx512,avx2,scalar\";\n",
+        "  static constexpr const char* isas = \"avx512_vnni,avx512,avx2,scalar\";\n",
         "  static constexpr std::size_t packed_w_bytes = 10752;\n",
         "  static constexpr std::size_t workspace_bytes = 0;\n",
         "  static constexpr std::int64_t w_shape[] = {21, 160};\n",
@@ -58,11 +59,29 @@ TEST_CASE("what the header says") {
         "static void f_pack_w(const std::uint16_t* w, void* packed) noexcept",
         "if (__builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512bw\") && "
         "__builtin_cpu_supports(\"avx512dq\") && __builtin_cpu_supports(\"avx512vl\") && "
-        "__builtin_cpu_supports(\"fma\")) return 0;",
+        "__builtin_cpu_supports(\"fma\")) return 1;",
         "__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\")"})
     CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part));
   for (std::string_view part : {"[](", "[&]", "template", "MORELLO_PARALLEL_H_", "std::vector"})
     CHECK_MESSAGE(text.find(part) == std::string::npos, std::string(part));
+}
+
+// Without integers, AVX-512 with VNNI has nothing of its own; the rest differ.
+TEST_CASE("instruction sets with the same programs share their code") {
+  const std::string text = emit_header({matvec("f", 2)->code}, options("f.h")).header;
+  for (std::string_view isa : {"avx512_vnni", "avx512", "avx2", "scalar"}) {
+    CAPTURE(isa);
+    const bool own = text.find(fmt::format("namespace {} {{", isa)) != text.npos;
+    CHECK(own == (isa != "avx512_vnni"));
+  }
+  CHECK(text.find(R"(
+MORELLO_UNUSED MORELLO_avx512_vnni static void f_avx512_vnni(const std::uint16_t* x, const void* w, float* out, ::morello::Parallel pool) noexcept {
+  f_avx512(x, w, out, pool);
+}
+MORELLO_UNUSED MORELLO_avx512_vnni static void f_pack_w_avx512_vnni(const std::uint16_t* w, void* packed) noexcept {
+  f_pack_w_avx512(w, packed);
+}
+)") != text.npos);
 }
 
 // The rows of a tile are 37 apart: each begins in a line of its own and takes two.

@@ -104,6 +104,46 @@ TEST_CASE("panels are taken a few at a time, row by row") {
 )") != std::string::npos);
 }
 
+TEST_CASE("boxes of one shape are a loop over their places") {
+  const Order rows{
+      "", {{N, 16, 0}, {K, 1, 0}, {N, 1, 16}}, {{N, 20, 0}, {K, 1, 0}, {N, 1, 4}, {N, 4, 5}}};
+  const PackJob job = job_of(rows, extents(16, 3), kTypes[0], true);
+  Functions functions;
+  pack_function(functions, *find_isa("scalar"), job);
+  CHECK(functions.text().find(R"(
+  const std::ptrdiff_t places_0[][2] = {
+    {0, 0},
+    {4, 1},
+    {8, 2},
+    {12, 3},
+  };
+  for (std::ptrdiff_t i_1 = 0; i_1 < 4; ++i_1) {
+    float* dst_2 = dst + places_0[i_1][0];
+    const float* src_3 = src + places_0[i_1][1];
+    for (std::ptrdiff_t i_4 = 0; i_4 < 3; ++i_4) {
+)") != std::string::npos);
+}
+
+TEST_CASE("a run that is converted ends with a whole vector") {
+  const Order plain{"", {{K, 1, 0}, {N, 1, 0}}, {{K, 1, 0}, {N, 1, 0}}};
+  for (const auto& [count, vectors, elements] :
+       {std::array{21, 3, 0}, {16, 2, 0}, {8, 1, 0}, {7, 0, 7}}) {
+    CAPTURE(count);
+    const PackJob job = job_of(plain, extents(count, 1), {Dtype::bf16, Dtype::f32}, true);
+    Functions functions;
+    pack_function(functions, *find_isa("avx2"), job);
+    const std::string text = functions.text();
+    CAPTURE(text);
+    const auto times = [&](std::string_view what) {
+      int n = 0;
+      for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+      return n;
+    };
+    CHECK(times("_mm256_storeu_ps(") == vectors);
+    CHECK(times("bf16_to_f32(") == elements);
+  }
+}
+
 struct Copy {
   std::string name;
   PackJob job;

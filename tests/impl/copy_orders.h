@@ -44,6 +44,9 @@ inline const Order kOrders[] = {
     {"digits that do not divide each other",
      {{N, 6, 0}, {K, 5, 0}, {N, 1, 6}, {K, 1, 5}},
      {{N, 4, 0}, {K, 7, 0}, {N, 1, 4}, {K, 1, 7}}},
+    {"rows that lie as remainders: boxes of one shape",
+     {{N, 32, 0}, {K, 1, 0}, {N, 1, 32}},
+     {{N, 20, 0}, {K, 1, 0}, {N, 1, 4}, {N, 4, 5}}},
     {"panels of 14, transposing", {{N, 14, 0}, {K, 1, 0}, {N, 1, 14}}, {{N, 1, 0}, {K, 1, 0}}},
     {"three dims", {{B, 1, 0}, {N, 6, 0}, {K, 1, 0}, {N, 1, 6}}, {{N, 1, 0}, {B, 1, 0}, {K, 1, 0}}},
 };

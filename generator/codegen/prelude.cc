@@ -1,0 +1,54 @@
+#include "codegen/prelude.h"
+
+#include <cctype>
+#include <vector>
+
+#include "support/diag.h"
+
+namespace morello {
+namespace {
+
+constexpr std::string_view kHead = "MORELLO_UNUSED MORELLO_TARGET static inline ";
+
+std::vector<std::string_view> functions(std::string_view prelude) {
+  std::vector<std::string_view> out;
+  for (size_t at = prelude.find(kHead); at != prelude.npos;) {
+    const size_t next = prelude.find(kHead, at + 1);
+    std::string_view function = prelude.substr(at, next == prelude.npos ? next : next - at);
+    while (function.ends_with("\n\n")) function.remove_suffix(1);
+    out.push_back(function);
+    at = next;
+  }
+  return out;
+}
+
+bool in_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::string_view name(std::string_view function) {
+  const size_t end = function.find('(');
+  MORELLO_CHECK(end != function.npos, "a helper without parameters: {}", function);
+  size_t begin = end;
+  while (begin > 0 && in_identifier(function[begin - 1])) --begin;
+  return function.substr(begin, end - begin);
+}
+
+bool calls(std::string_view code, std::string_view name) {
+  for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || !in_identifier(code[at - 1]);
+    if (begins && end < code.size() && code[end] == '(') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string needed_helpers(std::string_view prelude, std::string_view code) {
+  const std::vector<std::string_view> all = functions(prelude);
+  std::string out;
+  for (size_t i = all.size(); i-- > 0;)
+    if (calls(code, name(all[i])) || calls(out, name(all[i]))) out.insert(0, all[i]);
+  return out;
+}
+
+}  // namespace morello

@@ -135,24 +135,28 @@ TEST_CASE("what prints parses, written by hand") {
   }
 }
 
+// Every spec with every instruction set, by one thread on one of the machines, two on the other.
 TEST_CASE("programs that read zeros nowhere read back") {
-  for (const Machine& machine : {toy_machine(), far_machine()})
-    for (std::string_view text : kPaddedSpecs)
-      for (const char* isa : {"scalar", "avx2", "avx512"})
-        for (const int threads : {1, 2}) {
-          CAPTURE(text);
-          CAPTURE(isa);
-          const KernelSpec k = spec(text);
-          const Graph given = graph_of(k);
-          const std::optional<Graph> g = unpadded(given);
-          REQUIRE(g.has_value());
-          const Optimum o =
-              found(optimize_graph(*g, machine, *find_isa(isa), {.threads = threads}));
-          CHECK(print(*o.fusion).starts_with("threads") == (threads > 1));
-          CHECK(print(*o.fusion).find("pads left out\n") != std::string::npos);
-          check_values(*o.fusion, given);
-          check_reads_back(*o.fusion, k, machine, *find_isa(isa));
-        }
+  const Machine machines[] = {toy_machine(), far_machine()};
+  size_t turn = 0;
+  for (std::string_view text : kPaddedSpecs)
+    for (const char* isa : {"scalar", "avx2", "avx512"}) {
+      ++turn;
+      for (const int threads : {1, 2}) {
+        const Machine& machine = machines[(turn + threads) % 2];
+        CAPTURE(text);
+        CAPTURE(isa);
+        const KernelSpec k = spec(text);
+        const Graph given = graph_of(k);
+        const std::optional<Graph> g = unpadded(given);
+        REQUIRE(g.has_value());
+        const Optimum o = found(optimize_graph(*g, machine, *find_isa(isa), {.threads = threads}));
+        CHECK(print(*o.fusion).starts_with("threads") == (threads > 1));
+        CHECK(print(*o.fusion).find("pads left out\n") != std::string::npos);
+        check_values(*o.fusion, given);
+        check_reads_back(*o.fusion, k, machine, *find_isa(isa));
+      }
+    }
 }
 
 TEST_CASE("names that a rewrite would use are taken") {

@@ -37,9 +37,9 @@ constexpr i64 kRows = 32;
 // 1/3%4, 1%3) to panels of 5 x 32, 7300 lines; copies between usual orders have up to 27.
 constexpr size_t kMostBoxes = 64;
 
-// So many boxes of one shape, one after the other, are a loop over a table of their places: bf16 in
+// So many boxes of one shape are a loop over a table of their places: bf16 in
 // order(0/20, 1, 0%4, 0/4%5) to panels of 16 then takes 49 lines instead of 196.
-constexpr size_t kTabled = 4;
+constexpr size_t kTabled = 2;
 
 // Where a box, or what is left of it, begins: expressions.
 struct Cursor {
@@ -158,16 +158,21 @@ std::string PackWriter::body() {
   const bool in = job_.into_packed;
   const std::vector<Box> boxes = element_boxes(job_.packed, job_.other, job_.extent);
   if (boxes.size() > kMostBoxes) return one_by_one();
-  std::vector<const Box*> alike;
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    alike.push_back(&boxes[i]);
-    if (i + 1 < boxes.size() && boxes[i + 1].digits == boxes[i].digits) continue;
+  std::vector<std::vector<const Box*>> shapes;
+  for (const Box& b : boxes) {
+    const auto alike = std::find_if(shapes.begin(), shapes.end(), [&](const auto& others) {
+      return others.front()->digits == b.digits;
+    });
+    if (alike != shapes.end())
+      alike->push_back(&b);
+    else
+      shapes.push_back({&b});
+  }
+  for (const auto& alike : shapes)
     if (alike.size() >= kTabled)
       tabled(alike);
     else
       for (const Box* b : alike) box(*b);
-    alike.clear();
-  }
   if (in)
     for (const Box& box : padding_boxes(job_.packed, job_.extent)) fill(w_, box, to(), 0);
   return w_.text();

@@ -133,8 +133,8 @@ std::string KernelWriter::declarations() {
 }
 
 // The variant whose code v runs: itself, or a later one with a part of v's instructions for which
-// the search found the same programs, with the same leaves and helpers. Kernels without integers
-// come to this on AVX-512 with VNNI and without: six instruction sets compile in the time of four.
+// the search found the same programs, with the same leaves and helpers. The command line leaves out
+// instruction sets with no rows for a kernel (worth_a_variant); here rows are that no program took.
 size_t KernelWriter::shared(size_t v) const {
   const Isa& isa = *k_.variants[v].problem.family.isa;
   const NestCode& nest = b_.nests[v];

@@ -1,6 +1,5 @@
 #include "codegen/prelude.h"
 
-#include <cctype>
 #include <vector>
 
 #include "support/diag.h"
@@ -12,6 +11,9 @@ constexpr std::string_view kHead = "MORELLO_UNUSED MORELLO_TARGET static inline 
 
 std::vector<std::string_view> functions(std::string_view prelude) {
   std::vector<std::string_view> out;
+  const size_t first = prelude.find_first_not_of('\n');
+  MORELLO_CHECK(first == prelude.npos || prelude.substr(first).starts_with(kHead),
+                "helpers begin with `{}`: {}", kHead, prelude);
   for (size_t at = prelude.find(kHead); at != prelude.npos;) {
     const size_t next = prelude.find(kHead, at + 1);
     std::string_view function = prelude.substr(at, next == prelude.npos ? next : next - at);
@@ -22,7 +24,10 @@ std::vector<std::string_view> functions(std::string_view prelude) {
   return out;
 }
 
-bool in_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+// Not <cctype>, which depends on the locale.
+bool in_identifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 std::string_view name(std::string_view function) {
   const size_t end = function.find('(');

@@ -50,7 +50,7 @@ class KernelWriter {
   size_t shared(size_t v) const;
   void variant_namespace(std::string& out, size_t v);
   std::vector<std::string> tensors(const Variant& v) const;
-  void forwarding_functions(Writer& w, size_t v);
+  void forwarding_functions(Writer& w, const Variant& variant, const Variant& code);
   void variant_functions(Writer& w, size_t v);
   void align_workspace(Writer& w, const NestCode& nest);
   std::vector<std::string> run_values(const Variant& v, const NestCode& nest) const;
@@ -192,9 +192,9 @@ std::vector<std::string> KernelWriter::run_values(const Variant& v, const NestCo
 }
 
 // What the user calls, of a variant with the code of another one.
-void KernelWriter::forwarding_functions(Writer& w, size_t v) {
+void KernelWriter::forwarding_functions(Writer& w, const Variant& variant, const Variant& code) {
   const std::string linkage = compiled_ ? "" : "static ";
-  const std::string_view own = isa(k_.variants[v]), other = isa(k_.variants[shared(v)]);
+  const std::string_view own = isa(variant), other = isa(code);
   w.open("MORELLO_UNUSED MORELLO_{} {}void {}_{}({}) noexcept", own, linkage, k_.name, own,
          params(false));
   w.line("{}_{}({});", k_.name, other, args());
@@ -321,7 +321,7 @@ std::string KernelWriter::definitions() {
     const bool x86 = !portable(k_.variants[v]);
     if (x86) out += kX86;
     Writer w;
-    if (shared(v) == v) {
+    if (const size_t code = shared(v); code == v) {
       out += fmt::format("#define MORELLO_TARGET MORELLO_{}{}\n", isa(k_.variants[v]),
                          b_.nests[v].strides.empty() ? "" : " MORELLO_STRIDED");
       out += fmt::format("namespace {} {{\n", detail());
@@ -330,7 +330,7 @@ std::string KernelWriter::definitions() {
       variant_functions(w, v);
       w.line("#undef MORELLO_TARGET");
     } else {
-      forwarding_functions(w, v);
+      forwarding_functions(w, k_.variants[v], k_.variants[code]);
     }
     if (x86) w.line("#endif");
     out += w.text() + "\n";

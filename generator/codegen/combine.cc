@@ -9,7 +9,16 @@ namespace morello {
 static constexpr i64 kBlock = 2048;
 static constexpr i64 kAtOnce = 16;
 
-std::string combine_function(Functions& functions, const Function& join, const Shares& shares) {
+static std::string parameters(Dtype type) {
+  return fmt::format(
+      "{0}* __restrict out, const {0}* __restrict copies, std::ptrdiff_t first, std::ptrdiff_t "
+      "last",
+      c_type(type));
+}
+
+// One run: out[i] is joined with every copy's i, in order, for all i from `first` on and below
+// `last`.
+static std::string run_function(Functions& functions, const Function& join, const Shares& shares) {
   const Dtype type = join.type;
   const auto joined = [&](std::string_view i) {
     const std::string to = fmt::format("to[{}]", i);
@@ -17,8 +26,8 @@ std::string combine_function(Functions& functions, const Function& join, const S
   };
   for (std::string_view helper : join.helpers) functions.need(helper);
   Writer w(1);
-  w.open("for (std::ptrdiff_t done = 0; done < count; done += {})", kBlock);
-  w.line("const std::ptrdiff_t n = count - done < {0} ? count - done : {0};", kBlock);
+  w.open("for (std::ptrdiff_t done = first; done < last; done += {})", kBlock);
+  w.line("const std::ptrdiff_t n = last - done < {0} ? last - done : {0};", kBlock);
   w.line("const std::ptrdiff_t whole = n / {0} * {0};", kAtOnce);
   w.line("{}* to = out + done;", c_type(type));
   w.open("for (std::ptrdiff_t copy = 0; copy < {}; ++copy)", shares.count - 1);
@@ -30,9 +39,42 @@ std::string combine_function(Functions& functions, const Function& join, const S
   w.line("for (std::ptrdiff_t i = whole; i < n; ++i) {}", joined("i"));
   w.close();
   w.close();
-  const std::string params = fmt::format(
-      "{0}* __restrict out, const {0}* __restrict copies, std::ptrdiff_t count", c_type(type));
-  return functions.add("combine", params, w.text());
+  return functions.add("combine", parameters(type), w.text());
+}
+
+// Elements side by side.
+static i64 run_of(const Box& box) {
+  const bool dense = !box.digits.empty() && box.digits.back().packed == 1;
+  return dense ? box.digits.back().count : 1;
+}
+
+// The runs of a box, one after the other, each as far as it is within first .. last.
+static void runs(Writer& w, const Box& box, const std::string& combine) {
+  std::span<const BoxDigit> digits = box.digits;
+  const i64 run = run_of(box);
+  if (run > 1) digits = digits.first(digits.size() - 1);
+  std::string at = text(box.packed);
+  for (size_t d = 0; d < digits.size(); ++d) {
+    w.open("for (std::ptrdiff_t i{0} = 0; i{0} < {1}; ++i{0})", d, digits[d].count);
+    at += fmt::format(" + i{} * {}", d, text(digits[d].packed));
+  }
+  w.line("const std::ptrdiff_t at = {};", at);
+  w.line("{0}(out, copies, at > first ? at : first, at + {1} < last ? at + {1} : last);", combine,
+         run);
+  for (size_t d = 0; d < digits.size(); ++d) w.close();
+}
+
+std::string combine_function(Functions& functions, const Function& join, const Shares& shares,
+                             std::span<const Box> elements) {
+  const std::string combine = run_function(functions, join, shares);
+  if (run_of(elements[0]) == shares.elements) return combine;
+  Writer w(1);
+  for (const Box& box : elements) {
+    w.open("{}", "");
+    runs(w, box, combine);
+    w.close();
+  }
+  return functions.add("combine", parameters(join.type), w.text());
 }
 
 std::string combine_task(const std::string& task, const std::string& combine, Dtype type,
@@ -41,9 +83,9 @@ std::string combine_task(const std::string& task, const std::string& combine, Dt
   w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", task);
   w.line("const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(index) * {};",
          shares.task_elements);
-  w.line("const std::ptrdiff_t left = {} - first;", shares.elements);
-  w.line("{0}(data->out + first, data->copies + first, left < {1} ? left : {1});", combine,
-         shares.task_elements);
+  w.line("const std::ptrdiff_t last = first + {0} < {1} ? first + {0} : {1};", shares.task_elements,
+         shares.elements);
+  w.line("{}(data->out, data->copies, first, last);", combine);
   return fmt::format(
       "struct {0}_data {{\n  {1} out;\n  {2} copies;\n}};\nMORELLO_UNUSED MORELLO_TARGET static "
       "void {0}(void* argument, std::size_t index) noexcept {{\n{3}}}\n",

@@ -201,9 +201,10 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   if (!copies) return;
   const Shares shares = shares_of(p_, spec, n);
   const Function& join = *p_.family.isa->function(joined_by(c_.combine), out.dtype, 1);
-  const std::string add = combine_function(shared_.library.functions, join, shares);
+  const std::string add = combine_function(shared_.library.functions, join, shares,
+                                           element_boxes(out.map, AddressMap(), spec.extent));
   if (shares.tasks == 1)
-    return w.line("{}({}, {}, {});", add, out.pointer, first_copy, shares.elements);
+    return w.line("{}({}, {}, 0, {});", add, out.pointer, first_copy, shares.elements);
   const std::string name = fmt::format("chunk_{}", shared_.library.chunk_count++);
   shared_.library.chunks += combine_task(name, add, out.dtype, shares);
   region(name, shares.tasks, fmt::format("{}, {}", out.pointer, first_copy));

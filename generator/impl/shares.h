@@ -14,12 +14,12 @@ inline bool in_region(const Problem& p, const Spec& spec) { return spec.threads 
 i64 task_count(const Problem& p, const Spec& spec, const Impl& impl);
 
 // A parallel loop over a reduction. The first share sums into the output itself, every other one
-// into a copy that is laid out like it, padding included. When all are done, copies are added to
-// the output in the order of the shares, element by element, so that the result is the same however
-// many threads there are. That too is divided: task i adds elements [i * task_elements, ..).
+// into a copy that is laid out like it. When all are done, copies are added to the output in the
+// order of the shares, element by element, so that the result is the same however many threads
+// there are. That too is divided: task i adds elements [i * task_elements, ..).
 struct Shares {
   i64 count = 0;
-  i64 elements = 0;    // of one copy
+  i64 elements = 0;    // of one copy, with the places that pad blocks
   i64 copy_bytes = 0;  // from one copy to the next
   i64 tasks = 1;       // of the addition; one needs no region
   i64 task_elements = 0;

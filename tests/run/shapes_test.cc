@@ -52,6 +52,10 @@ constexpr Shape kQuick[] = {
      "order(0, 1/2%3, 1/6, 1%2) = matmul(b, a) * c",
      1},
     {"one_wide(x: f32[1,3], y: f32[1]): f32[1,3] = x - broadcast(y, axis=1)", 1},
+    // Shares of sums: what pads the blocks of the result is in none of them.
+    {"sums_in_blocks(a: i8[1,5000], b: i8[5000,3]): i32 order(1/2, 0, 1%2) = matmul(a, b)", 4},
+    {"most_in_blocks(x: i32[7,4999,9]): i32[7,9] order(0/5, 1/4, 0%5, 1%4) = reduce_max(x, axis=1)",
+     2},
 };
 
 // Sizes and strides that are known at run time only; build.cc says which ones they are run with.

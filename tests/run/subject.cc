@@ -225,7 +225,7 @@ class Check {
     for (int r = 0; r < s_.results; ++r) {
       const Tensor& t = s_.result[r].tensor;
       out.push_back(results[static_cast<std::size_t>(r)]->copy());
-      if (!gaps_kept(t, out.back().data())) return "wrote between rows";
+      if (!gaps_kept(t, out.back().data())) return "wrote beside the elements of a result";
       for (const double x : read(t, out.back().data())) made.push_back(x);
     }
     const char* isa = v.isa != nullptr ? v.isa : s_.selected();

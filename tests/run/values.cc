@@ -246,7 +246,7 @@ i64 offset(const Tensor& t, const i64* index) {
 
 Bytes placed(const Tensor& t, const Bytes& row_major) {
   const auto size = static_cast<std::size_t>(bytes_of(t.type));
-  Bytes out(static_cast<std::size_t>(buffer_elements(t)) * size, is_strided(t) ? kUntouched : 0);
+  Bytes out(static_cast<std::size_t>(buffer_elements(t)) * size, kUntouched);
   for_each_index(t, [&](i64 i, i64 at) {
     std::memcpy(&out[static_cast<std::size_t>(at) * size],
                 &row_major[static_cast<std::size_t>(i) * size], size);
@@ -264,7 +264,6 @@ Values read(const Tensor& t, const unsigned char* data) {
 }
 
 bool gaps_kept(const Tensor& t, const unsigned char* data) {
-  if (!is_strided(t)) return true;
   const auto size = static_cast<std::size_t>(bytes_of(t.type));
   Bytes rest(data, data + static_cast<std::size_t>(buffer_elements(t)) * size);
   for_each_index(t, [&](i64, i64 at) {

@@ -54,11 +54,11 @@ i64 buffer_elements(const Tensor& t);
 bool is_strided(const Tensor& t);
 i64 elements(const Tensor& t);
 
-// Row-major elements scattered into the tensor's own order (padding: zero; between rows that lie
-// apart: bytes that no kernel may touch) and back as values.
+// Row-major elements scattered into the tensor's own order, and back as values. What is no element,
+// between rows that lie apart and in the blocks at the end, is kUntouched.
 Bytes placed(const Tensor& t, const Bytes& row_major);
 Values read(const Tensor& t, const unsigned char* data);
-// Whether what lies between rows is as it was.
+// Whether what is no element is as it was.
 bool gaps_kept(const Tensor& t, const unsigned char* data);
 
 constexpr unsigned char kUntouched = 0xff;  // NaN in every float type

@@ -105,28 +105,42 @@ Group FusionSearch::near(const Group& g, int stage) {
 }
 
 // What a stage costs at least, whatever is tiled.
-Cost FusionSearch::stage_bound(const Group& g, int stage) {
+FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
   const Group near = this->near(g, stage);
-  const auto [at, is_new] = bounds_.try_emplace(key(near), Cost::infinite());
-  if (!is_new) return at->second;
+  const auto [at, is_new] = bounds_.try_emplace(key(near));
+  Bound& least = at->second;
+  if (!is_new) return least;
   const auto c = computation(near, stage);
-  if (c->dims.size() > kMaxDims) return at->second;
+  if (c->dims.size() > kMaxDims) return least;
   // Other buffers may keep the dims.
   const std::vector<Family> families =
       keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
-  const std::vector<Bounded> all =
-      by_bound(*c, machine_, families, options_.threads, part(near, stage));
-  Cost least = Cost::infinite();
-  for (const Bounded& b : all)
-    if (g.threads > 1 || b.problem.threads == 1 || g.beside) least = std::min(least, b.bound);
-  return at->second = least;
+  for (const Bounded& b : by_bound(*c, machine_, families, options_.threads, part(near, stage))) {
+    if (b.problem.threads == 1 || g.beside)
+      least.serial = std::min(least.serial, b.bound);
+    else
+      least.shared = std::min(least.shared, b.bound - starts());
+  }
+  least.shared = std::min(least.shared, least.serial);
+  return least;
+}
+
+Cost FusionSearch::starts() const { return Cost::milli(machine_.parallel_millicycles); }
+
+FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
+  Bound sum{Cost(), starts()};
+  for (int s = g.begin; s < g.end; ++s) {
+    if (idle(g, s)) continue;
+    const Bound stage = stage_bound(g, s);
+    sum.serial = sum.serial + stage.serial + call();
+    sum.shared = sum.shared + stage.shared + call();
+  }
+  return sum;
 }
 
 Cost FusionSearch::bound(const Group& g) {
-  Cost sum;
-  for (int s = g.begin; s < g.end; ++s)
-    if (!idle(g, s)) sum = sum + stage_bound(g, s) + call();
-  return sum;
+  const Bound least = both_bounds(g);
+  return g.threads > 1 ? std::min(least.serial, least.shared) : least.serial;
 }
 
 // A stage that finds near, whatever is tiled, what others of the group touch, too; the rest is

@@ -59,6 +59,12 @@ class FusionSearch {
   // To be called first: what candidates there are depends on it.
   void choose_packing();
   Group root() const;
+  // No program for a group is cheaper: one that uses one thread only, and one in which threads begin
+  // together at least once.
+  struct Bound {
+    Cost serial = Cost::infinite(), shared = Cost::infinite();
+  };
+  Bound both_bounds(const Group& g);
   // All choices for a group of several stages.
   std::vector<Option> options(const Group& g);
   // What a choice costs: a part of it that is known, and the programs of what it leaves to solve,
@@ -112,11 +118,12 @@ class FusionSearch {
   Level nearest_in_steps(const Group& g, int tensor, int begin, int end);
   Level first_level(const Group& g, int tensor, int stage);
   Level least_level(const Group& g, int stage, int operand);
+  Cost starts() const;
   Cost bound(const Group& g);
   Cost bound(const Sum& s);
   Group near(const Group& g, int stage);
   Group near_others(const Group& g, int stage);
-  Cost stage_bound(const Group& g, int stage);
+  Bound stage_bound(const Group& g, int stage);
   bool pays(const Group& g);
   Solved solve_stage(const Group& g);
   Solved solve_options(const Group& g, Known& known, Cost enough);
@@ -139,7 +146,7 @@ class FusionSearch {
   std::map<std::string, Known> known_;
   std::map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
-  std::map<std::string, Cost> bounds_;
+  std::map<std::string, Bound> bounds_;
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;

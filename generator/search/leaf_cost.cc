@@ -383,7 +383,9 @@ Cost Space::lower_bound() const {
   const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);
   const Cost together = overlapped(compute, traffic, hidden);
   const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
-  return Cost::milli(static_cast<i64>((least + copies).value()) / whole.threads);
+  const Cost serial = least + copies;
+  if (whole.threads == 1) return serial;
+  return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);
 }
 
 }  // namespace morello

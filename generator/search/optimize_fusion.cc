@@ -564,10 +564,4 @@ std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   return best;
 }
 
-std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
-                                                 const Isa& isa, const SearchOptions& options,
-                                                 Cost enough) {
-  return FusionSearch(std::move(graph), machine, isa, options).run(enough);
-}
-
 }  // namespace morello

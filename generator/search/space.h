@@ -113,7 +113,7 @@ class Space {
   // Bringing in what is read beside the output: each element once, from where it lies at the root.
   // What is the same for several elements of the output is near after the first.
   Cost extras(const Extents& e) const;
-  // No program of this family can be cheaper.
+  // No program of this family can be cheaper; with threads, none that uses them.
   Cost lower_bound() const;
 
   // Whether the leaf can do all of this Spec.

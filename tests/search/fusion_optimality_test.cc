@@ -122,6 +122,7 @@ constexpr std::string_view kCompositions[] = {
 
 struct Tally {
   int every = 0, cheapest = 0, too_many = 0;  // spaces
+  int serial = 0;                             // in which threads cost more than they save
   size_t programs = 0, calls = 0, tiles = 0, sums = 0, tasks = 0, buffers = 0, searches = 0;
 };
 
@@ -228,14 +229,14 @@ void check_searches(const Graph& g, const Machine& machine, const Isa& isa, int 
 }
 
 // The least cost; infinite if there are too many programs.
-Cost check_space(const Graph& g, const Meaning& meaning, const Machine& machine, const Isa& isa,
-                 int threads, Tally& tally) {
+Cost least_of_all(const Graph& g, const Meaning& meaning, const Machine& machine, const Isa& isa,
+                  int threads, Tally& tally) {
   std::optional<EveryFusion> every;
   every.emplace(g, machine, isa, threads, Inner::kEvery, kMostWithCalls);
   const bool all = !every->programs().empty();
   if (!all) every.emplace(g, machine, isa, threads, Inner::kCheapest, kMostTrees);
-  ++(all ? tally.every : every->programs().empty() ? tally.too_many : tally.cheapest);
   if (every->programs().empty()) return Cost::infinite();
+  ++(all ? tally.every : tally.cheapest);
   Cost least = Cost::infinite();
   Fusion f = every->fusion(nullptr);
   for (const FusedProgram& p : every->programs()) {
@@ -245,7 +246,20 @@ Cost check_space(const Graph& g, const Meaning& meaning, const Machine& machine,
     count(p.root, tally);
   }
   if (!all) check_calls(*every, meaning, tally);
-  check_searches(g, machine, isa, threads, least, meaning, tally);
+  return least;
+}
+
+// Programs for one thread are programs for several, too.
+Cost check_space(const Graph& g, const Meaning& meaning, const Machine& machine, const Isa& isa,
+                 int threads, Tally& tally) {
+  Cost least = least_of_all(g, meaning, machine, isa, threads, tally);
+  if (threads > 1 && least.finite()) {
+    const Cost serial = least_of_all(g, meaning, machine, isa, 1, tally);
+    tally.serial += serial < least;
+    least = serial.finite() ? std::min(least, serial) : serial;
+  }
+  tally.too_many += !least.finite();
+  if (least.finite()) check_searches(g, machine, isa, threads, least, meaning, tally);
   return least;
 }
 
@@ -285,15 +299,17 @@ TEST_CASE("the search finds the least cost of all programs of several stages") {
   }
   MESSAGE("spaces with every program listed: "
           << tally.every << ", with every tree listed: " << tally.cheapest
-          << ", too large: " << tally.too_many << "; programs interpreted: " << tally.programs
-          << ", with tiles: " << tally.tiles << ", with sums divided: " << tally.sums
-          << ", with tasks: " << tally.tasks << ", with buffers: " << tally.buffers
+          << ", too large: " << tally.too_many << ", better by one thread: " << tally.serial
+          << "; programs interpreted: " << tally.programs << ", with tiles: " << tally.tiles
+          << ", with sums divided: " << tally.sums << ", with tasks: " << tally.tasks
+          << ", with buffers: " << tally.buffers
           << "; programs for parts of stages: " << tally.calls << "; searches: " << tally.searches);
   CHECK(tally.too_many <= 21);  // of seven stages and more, with tiles of two dims or two threads
   CHECK(tally.sums >= 15);
   CHECK(tally.every >= 10);
   CHECK(tally.cheapest >= 100);
   CHECK(tally.tasks >= 500);
+  CHECK(tally.serial >= 10);
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ class FusionSearch {
   // To be called first: what candidates there are depends on it.
   void choose_packing();
   Group root() const;
-  // No program for a group is cheaper: one that uses one thread only, and one in which threads begin
-  // together at least once.
+  // No program for a group is cheaper: one that uses one thread only, and one in which threads
+  // begin together at least once.
   struct Bound {
     Cost serial = Cost::infinite(), shared = Cost::infinite();
   };

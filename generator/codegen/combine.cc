@@ -42,12 +42,6 @@ static std::string run_function(Functions& functions, const Function& join, cons
   return functions.add("combine", parameters(type), w.text());
 }
 
-// Elements side by side.
-static i64 run_of(const Box& box) {
-  const bool dense = !box.digits.empty() && box.digits.back().packed == 1;
-  return dense ? box.digits.back().count : 1;
-}
-
 // The runs of a box, one after the other, each as far as it is within first .. last.
 static void runs(Writer& w, const Box& box, const std::string& combine) {
   std::span<const BoxDigit> digits = box.digits;

@@ -138,9 +138,8 @@ std::string open_loop(Writer& w, Names& names, i64 count) {
 void fill(Writer& w, const Box& box, Dtype t, double value) {
   Names names;
   std::span<const BoxDigit> digits = box.digits;
-  const bool dense = !digits.empty() && digits.back().packed == 1;
-  const i64 run = dense ? digits.back().count : 1;
-  if (dense) digits = digits.first(digits.size() - 1);
+  const i64 run = run_of(box);
+  if (run > 1) digits = digits.first(digits.size() - 1);
   std::string pointer = at("dst", box.packed);
   for (const BoxDigit& d : digits) {
     const std::string i = open_loop(w, names, d.count);

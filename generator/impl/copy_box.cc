@@ -189,6 +189,11 @@ std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent) 
   return all;
 }
 
+i64 run_of(const Box& box) {
+  const bool dense = !box.digits.empty() && box.digits.back().packed == 1;
+  return dense ? box.digits.back().count : 1;
+}
+
 Box whole_box(const AddressMap& map, const Extents& extent) {
   const AddressMap none;
   std::vector<Box> boxes(1);

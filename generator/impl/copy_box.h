@@ -23,6 +23,9 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+// How many places of a box lie side by side in the packed buffer: its last digit, if that is dense.
+i64 run_of(const Box& box);
+
 // All elements of a tile.
 std::vector<Box> element_boxes(const AddressMap& packed, const AddressMap& other,
                                const Extents& extent);

@@ -357,7 +357,7 @@ FusionSearch::Sum FusionSearch::sum(const Group& outside, const Option& o) const
   const i64 extent = g.extents[o.dim], rest = extent % o.tile, steps = extent / o.tile;
   Sum out;
   if (o.parallel) {  // the rest is no longer than a step
-    out.base = Cost::milli(machine_.parallel_millicycles);
+    out.base = starts();
     out.parts = {{step(g, o, o.tile, true), ceil_div(ceil_div(extent, o.tile), g.threads)}};
   } else {
     out.base = bring(g, o);

@@ -2,7 +2,7 @@
 // into.
 #pragma once
 
-#include "codegen/writer.h"
+#include "codegen/functions.h"
 #include "impl/copy_box.h"
 #include "impl/shares.h"
 #include "target/isa.h"

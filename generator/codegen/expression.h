@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "codegen/writer.h"
+#include "codegen/functions.h"
 #include "target/isa.h"
 
 namespace morello {

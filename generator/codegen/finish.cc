@@ -27,7 +27,7 @@ class FinishWriter {
         out_(c_.inputs()),
         first_(static_cast<int>(c_.operands.size())) {}
   std::string params() const;
-  std::string body();
+  Body body();
 
  private:
   void loops(int dim);
@@ -62,16 +62,16 @@ std::string FinishWriter::params() const {
   return s;
 }
 
-std::string FinishWriter::body() {
+Body FinishWriter::body() {
   loops(0);
-  return w_.text();
+  return w_.body();
 }
 
 void FinishWriter::loops(int d) {
   if (d == static_cast<int>(c_.dims.size())) return vectors();
   if (c_.dims[d].reduction || d == fin_.lane || job_.extent[d] == 1) return loops(d + 1);
   at_[d] = names_.fresh("x");
-  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", at_[d], job_.extent[d]);
+  w_.open_loop(at_[d], job_.extent[d]);
   loops(d + 1);
   w_.close();
 }

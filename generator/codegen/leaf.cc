@@ -238,7 +238,7 @@ void LeafWriter::reductions(size_t next) {
     pointers_[o] = names_.fresh(stem(o));
     w_.line("{} {} = {};", const_pointer(job_.refs[o].dtype), pointers_[o], saved[o]);
   }
-  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), job_.extent[d]);
+  w_.open_loop(names_.fresh("i"), job_.extent[d]);
   const auto here = pointers_;
   for (int o = 0; o < out_; ++o) {  // the inner loop moves its pointers
     pointers_[o] = names_.fresh(stem(o));
@@ -278,7 +278,7 @@ void LeafWriter::inner_loop() {
   const i64 per = slots_per_iteration(), iterations = full / per;
   i64 first = 0;
   if (iterations > 1) {
-    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), iterations);
+    w_.open_loop(names_.fresh("i"), iterations);
     prefetches_ = true;
     for (i64 s = 0; s < per; ++s) slot({s * slot_, slot_, s % sets_});
     prefetches_ = false;
@@ -380,11 +380,11 @@ std::string LeafWriter::counted(const Term& t, const std::string& value, const E
   return name;
 }
 
-std::string LeafWriter::body() {
+Body LeafWriter::body() {
   ask_for_output();
   if (!c_.reduces()) {
     elementwise();
-    return w_.text();
+    return w_.body();
   }
   accumulators();
   load_body_extras();
@@ -392,7 +392,7 @@ std::string LeafWriter::body() {
   extras_.clear();
   if (sets_ > 1) join_sets();
   store_all();
-  return w_.text();
+  return w_.body();
 }
 
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/operand.h"
-#include "codegen/writer.h"
+#include "codegen/functions.h"
 
 namespace morello {
 

@@ -9,16 +9,21 @@
 namespace morello {
 
 void LeafWriter::accumulators() {
+  const std::string zero = splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output));
+  std::vector<std::string> names;
   each(output_instances(), [&](const Extents& instance) {
-    for (i64 s = 0; s < sets_; ++s) {
-      const std::string name = reg(out_, instance, s);
-      w_.line("{} {};", reg_type(k_.output), name);
-      if (job_.accumulate && !k_.lanes_reduce)
-        accumulator_from_memory(instance);
-      else
-        w_.line("{} = {};", name,
-                splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output)));
-    }
+    for (i64 s = 0; s < sets_; ++s) names.push_back(reg(out_, instance, s));
+  });
+  w_.line("{} {};", reg_type(k_.output), fmt::join(names, ", "));
+  const auto anew = [&] {
+    for (const std::string& name : names) w_.line("{} = {};", name, zero);
+  };
+  if (k_.lanes_reduce) return anew();
+  w_.either("accumulate", job_.accumulate, anew, [&] {
+    each(output_instances(), [&](const Extents& instance) {
+      read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
+                  output_offsets(instance), reg(out_, instance));
+    });
   });
 }
 
@@ -30,11 +35,6 @@ std::vector<Offset> LeafWriter::output_offsets(const Extents& instance) const {
   const bool vector = k_.lanes > 1 && !k_.lanes_reduce;
   if (vector) n = std::min<i64>(k_.lanes, job_.extent[f_.lane] - index[f_.lane]);
   return along_lanes(out_, index, n);
-}
-
-void LeafWriter::accumulator_from_memory(const Extents& instance) {
-  read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
-              output_offsets(instance), reg(out_, instance));
 }
 
 // No reduction: one load of every input at a time, straight through to the store.
@@ -190,12 +190,14 @@ void LeafWriter::store_scalar(const Extents& instance) {
   const std::string_view type = c_type(k_.output);
   w_.line("{} {};", type, sum);
   w_.code(expand(k_.finish, {{"c", reg(out_, instance, 0)}, {"s", sum}}));
-  if (job_.accumulate) {
+  const auto add_old = [&] {
     const std::string old = names_.fresh("s");
     w_.line("{} {};", type, old);
     w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
     join(sum, old, 1);
-  }
+  };
+  w_.either(
+      "accumulate", job_.accumulate, [] {}, add_old);
   const std::string value = finishes_ ? terms(c_.finish, at_end(), instance, sum).back() : sum;
   w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
 }

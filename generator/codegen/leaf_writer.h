@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/functions.h"
 #include "codegen/leaf.h"
 #include "impl/family.h"
 
@@ -19,7 +20,7 @@ inline constexpr i64 kLine = 64;
 class LeafWriter {
  public:
   LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
-  std::string body();
+  Body body();
   std::string params() const;
 
  private:
@@ -69,7 +70,6 @@ class LeafWriter {
   bool pinned() const;
 
   void accumulators();
-  void accumulator_from_memory(const Extents& instance);
   void reductions(size_t next);
   void inner_loop();
   void slot(const Slot& s);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/writer.h"
+#include "codegen/functions.h"
 #include "impl/fusion.h"
 #include "impl/patchwork.h"
 

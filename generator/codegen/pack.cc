@@ -78,7 +78,7 @@ Conversion find_conversion(const Isa& isa, Dtype from, Dtype to, bool vector) {
 class PackWriter {
  public:
   PackWriter(const Isa& isa, const PackJob& job) : isa_(isa), job_(job) {}
-  std::string body();
+  Body body();
 
  private:
   using Digits = std::span<const BoxDigit>;
@@ -97,7 +97,7 @@ class PackWriter {
 
   void box(const Box& b);
   void tabled(std::span<const Box* const> alike);
-  std::string one_by_one();
+  void one_by_one();
   void loops(Digits digits, const Cursor& c, auto inner);
   void loops_by_rows(Digits digits, std::vector<BoxDigit> inside, const Cursor& c, auto inner);
   void blocks(const BoxDigit& rows, const BoxDigit& panels, const Cursor& c, auto inner);
@@ -131,12 +131,11 @@ std::string stepped(Writer& w, Names& names, const std::string& type, std::strin
 
 std::string open_loop(Writer& w, Names& names, i64 count) {
   const std::string i = names.fresh("i");
-  w.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", i, count);
+  w.open_loop(i, count);
   return i;
 }
 
-void fill(Writer& w, const Box& box, Dtype t, double value) {
-  Names names;
+void fill(Writer& w, Names& names, const Box& box, Dtype t, double value) {
   std::span<const BoxDigit> digits = box.digits;
   const i64 run = run_of(box);
   if (run > 1) digits = digits.first(digits.size() - 1);
@@ -153,10 +152,13 @@ void fill(Writer& w, const Box& box, Dtype t, double value) {
   for (size_t i = 0; i < digits.size(); ++i) w.close();
 }
 
-std::string PackWriter::body() {
+Body PackWriter::body() {
   const bool in = job_.into_packed;
   const std::vector<Box> boxes = element_boxes(job_.packed, job_.other, job_.extent);
-  if (boxes.size() > kMostBoxes) return one_by_one();
+  if (boxes.size() > kMostBoxes) {
+    one_by_one();
+    return w_.body();
+  }
   std::vector<std::vector<const Box*>> shapes;
   for (const Box& b : boxes) {
     const auto alike = std::find_if(shapes.begin(), shapes.end(), [&](const auto& others) {
@@ -173,8 +175,8 @@ std::string PackWriter::body() {
     else
       for (const Box* b : alike) box(*b);
   if (in)
-    for (const Box& box : padding_boxes(job_.packed, job_.extent)) fill(w_, box, to(), 0);
-  return w_.text();
+    for (const Box& box : padding_boxes(job_.packed, job_.extent)) fill(w_, names_, box, to(), 0);
+  return w_.body();
 }
 
 // The element at these indices, one variable per dim of more than one.
@@ -213,9 +215,9 @@ void PackWriter::tabled(std::span<const Box* const> alike) {
   w_.close();
 }
 
-std::string PackWriter::one_by_one() {
+void PackWriter::one_by_one() {
   const bool in = job_.into_packed;
-  if (in) fill(w_, whole_box(job_.packed, job_.extent), to(), 0);
+  if (in) fill(w_, names_, whole_box(job_.packed, job_.extent), to(), 0);
   std::array<std::string, kMaxDims> index;
   for (size_t d = 0; d < index.size(); ++d)
     if (job_.extent[d] > 1) index[d] = open_loop(w_, names_, job_.extent[d]);
@@ -223,7 +225,6 @@ std::string PackWriter::one_by_one() {
             element(job_.other, index, in ? "src" : "dst")});
   for (const std::string& i : index)
     if (!i.empty()) w_.close();
-  return w_.text();
 }
 
 Cursor PackWriter::step_along(const BoxDigit& d, const Cursor& c, const std::string& i) {
@@ -411,9 +412,10 @@ std::string pack_function(Functions& functions, const Isa& isa, const PackJob& j
 std::string fill_function(Functions& functions, const Ref& out, const Extents& extent,
                           double value) {
   Writer w(1);
-  fill(w, whole_box(out.map, extent), out.dtype, value);
+  Names names;
+  fill(w, names, whole_box(out.map, extent), out.dtype, value);
   return functions.add("fill", mutable_pointer(out.dtype) + " dst" + stride_params(out.map),
-                       w.text());
+                       w.body());
 }
 
 }  // namespace morello

@@ -1,18 +1,36 @@
-// Writer: text with indentation. Names: fresh identifiers of one function. Functions: the helper
-// functions of one variant, each text once. expand(): leaf templates (target/isa.h).
+// Writer: text with indentation. Names: fresh identifiers of one function. expand(): leaf templates
+// (target/isa.h).
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "support/diag.h"
+
 namespace morello {
+
+// Text with variables, in which otherwise equal texts differ: how often a loop runs, and which of
+// two things is done.
+struct BodyPart {
+  std::string text;                        // in front of the variable
+  std::string variable = {};               // empty: none
+  std::array<std::string, 2> either = {};  // text for the values 0 and 1; empty: the value itself
+
+  auto operator<=>(const BodyPart&) const = default;
+  bool counts() const { return either[0].empty() && either[1].empty(); }
+};
+struct Body {
+  std::vector<BodyPart> parts;
+  std::map<std::string, i64> values;  // of variables
+};
 
 class Writer {
  public:
@@ -23,18 +41,25 @@ class Writer {
     code(fmt::format(format, std::forward<Args>(args)...));
   }
   // Statements, one per line of `text`.
-  void code(std::string_view text) {
-    while (!text.empty()) {
-      const size_t end = std::min(text.find('\n'), text.size());
-      text_.append(end == 0 ? 0 : 2 * depth_, ' ').append(text.substr(0, end)).append("\n");
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-  }
+  void code(std::string_view text);
   template <class... Args>
   void open(fmt::format_string<Args...> format, Args&&... args) {
     const std::string head = fmt::format(format, std::forward<Args>(args)...);
     code(head.empty() ? "{" : head + " {");
     ++depth_;
+  }
+  // A loop over all indices below `count`, which is a variable if nothing is around the loop.
+  void open_loop(std::string_view i, i64 count);
+  // What two functions write, of which `value` asks for the first or the second.
+  void either(std::string_view variable, bool value, auto&& first, auto&& second) {
+    BodyPart part{std::exchange(text_, {}), std::string(variable)};
+    ++depth_;
+    first();
+    part.either[0] = std::exchange(text_, {});
+    second();
+    part.either[1] = std::exchange(text_, {});
+    --depth_;
+    add(std::move(part), value);
   }
   void close(std::string_view tail = "}") {
     --depth_;
@@ -44,9 +69,13 @@ class Writer {
     close("} else {");
     ++depth_;
   }
-  const std::string& text() const { return text_; }
+  const std::string& text() const;  // without variables
+  Body body() const;
 
  private:
+  void add(BodyPart part, i64 value);
+
+  Body done_;  // up to the last variable
   std::string text_;
   int depth_ = 0;
 };
@@ -58,36 +87,6 @@ class Names {
 
  private:
   int next_ = 0;
-};
-
-class Functions {
- public:
-  // `apart`: of all functions, as in add().
-  explicit Functions(bool apart = false) : apart_(apart) {}
-  // Adds `static void <name>(<params>) noexcept {<body>}`; the name of an equal one if there is
-  // one. `apart`: compilers must not put it into its callers.
-  std::string add(std::string_view stem, std::string_view params, std::string_view body,
-                  bool apart = false) {
-    std::string key = fmt::format("{}|{}|{}", stem, params, body);
-    if (const auto found = names_.find(key); found != names_.end()) return found->second;
-    std::string name = fmt::format("{}_{}", stem, names_.size());
-    text_ += fmt::format("MORELLO_UNUSED MORELLO_TARGET {} void {}({}) noexcept {{\n{}}}\n",
-                         apart || apart_ ? "__attribute__((noinline)) static" : "static inline",
-                         name, params, body);
-    return names_.emplace(std::move(key), std::move(name)).first->second;
-  }
-  // A helper of a row, in front of all functions, once.
-  void need(std::string_view helper) {
-    if (needed_.insert(helper).second) helpers_ += helper.substr(helper.starts_with('\n') ? 1 : 0);
-  }
-  std::string text() const { return helpers_ + text_; }
-
- private:
-  bool apart_;
-  std::map<std::string, std::string> names_;
-  std::set<std::string_view> needed_;
-  std::string helpers_;
-  std::string text_;
 };
 
 // Replaces every {key} of a leaf template.

@@ -1,0 +1,112 @@
+#include "codegen/functions.h"
+
+namespace morello {
+namespace {
+
+// `text` with its lines two spaces further out.
+std::string outdented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const size_t begin = text.starts_with("  ") ? 2 : 0;
+    out += text.substr(begin, end - begin);
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+// The names of parameters, as arguments.
+std::string arguments(std::string_view params) {
+  std::string out;
+  while (!params.empty()) {
+    const size_t end = std::min(params.find(','), params.size());
+    const std::string_view param = params.substr(0, end);
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", param.substr(param.rfind(' ') + 1));
+    params.remove_prefix(std::min(end + 1, params.size()));
+  }
+  return out;
+}
+
+std::string constant(const BodyPart& part, i64 value) {
+  return part.counts() ? std::to_string(value) : outdented(part.either[value != 0]);
+}
+
+std::string branches(const BodyPart& part) {
+  const auto& [no, yes] = part.either;
+  const std::string& name = part.variable;
+  if (yes.empty()) return fmt::format("  if (!{}) {{\n{}  }}\n", name, no);
+  if (no.empty()) return fmt::format("  if ({}) {{\n{}  }}\n", name, yes);
+  return fmt::format("  if ({}) {{\n{}  }} else {{\n{}  }}\n", name, yes, no);
+}
+
+std::string head(bool apart, std::string_view name, std::string_view params) {
+  return fmt::format("MORELLO_UNUSED MORELLO_TARGET {} void {}({}) noexcept {{",
+                     apart ? "__attribute__((noinline)) static" : "static inline", name, params);
+}
+
+}  // namespace
+
+std::string Functions::add(std::string_view stem, std::string_view params, std::string_view text,
+                           bool apart) {
+  return add(stem, params, Body{{{std::string(text)}}, {}}, apart);
+}
+
+std::string Functions::add(std::string_view stem, std::string_view params, Body body, bool apart) {
+  Shape shape{std::string(stem), std::string(params), std::move(body.parts), apart || apart_};
+  if (!apart_) shape.fixed = body.values;
+  const auto [found, added] = indices_.try_emplace(shape, entries_.size());
+  if (added) entries_.push_back({std::move(shape)});
+  std::vector<Named>& functions = entries_[found->second].functions;
+  for (const Named& f : functions)
+    if (f.values == body.values) return f.name;
+  functions.push_back({fmt::format("{}_{}", stem, count_++), std::move(body.values)});
+  return functions.back().name;
+}
+
+// Variables that are not the same in all functions, with their types.
+std::map<std::string, std::string_view> Functions::free_variables(const Entry& e) {
+  std::map<std::string, std::string_view> out;
+  for (const BodyPart& part : e.shape.parts) {
+    const auto value = [&](const Named& f) { return f.values.at(part.variable); };
+    for (const Named& f : e.functions)
+      if (!part.variable.empty() && value(f) != value(e.functions.front()))
+        out[part.variable] = part.counts() ? "std::ptrdiff_t" : "bool";
+  }
+  return out;
+}
+
+std::string Functions::text(const Entry& e) {
+  const Shape& s = e.shape;
+  const Named& first = e.functions.front();
+  const auto free = free_variables(e);
+  std::string body, params = s.params;
+  for (const auto& [variable, type] : free) params += fmt::format(", {} {}", type, variable);
+  for (const BodyPart& part : s.parts) {
+    body += part.text;
+    if (part.variable.empty()) continue;
+    if (!free.contains(part.variable))
+      body += constant(part, first.values.at(part.variable));
+    else
+      body += part.counts() ? part.variable : branches(part);
+  }
+  const std::string name = first.name + (free.empty() ? "" : "_any");
+  std::string out = fmt::format("{}\n{}}}\n", head(s.apart, name, params), body);
+  if (free.empty()) return out;
+  for (const Named& f : e.functions) {
+    std::string values;
+    for (const auto& [variable, type] : free)
+      values += type == "bool" ? (f.values.at(variable) ? ", true" : ", false")
+                               : fmt::format(", {}", f.values.at(variable));
+    out += fmt::format("{} {}({}{}); }}\n", head(false, f.name, s.params), name,
+                       arguments(s.params), values);
+  }
+  return out;
+}
+
+std::string Functions::text() const {
+  std::string out = helpers_;
+  for (const Entry& e : entries_) out += text(e);
+  return out;
+}
+
+}  // namespace morello

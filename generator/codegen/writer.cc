@@ -1,0 +1,38 @@
+#include "codegen/writer.h"
+
+namespace morello {
+
+void Writer::code(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    text_.append(end == 0 ? 0 : 2 * depth_, ' ').append(text.substr(0, end)).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void Writer::add(BodyPart part, i64 value) {
+  const auto [known, added] = done_.values.try_emplace(part.variable, value);
+  MORELLO_CHECK(added || known->second == value, "two values of {}", part.variable);
+  done_.parts.push_back(std::move(part));
+}
+
+void Writer::open_loop(std::string_view i, i64 count) {
+  if (depth_ > 1) return open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", i, count);
+  text_ += fmt::format("{0:{2}}for (std::ptrdiff_t {1} = 0; {1} < ", "", i, 2 * depth_);
+  add({std::exchange(text_, {}), fmt::format("{}_end", i)}, count);
+  text_ = fmt::format("; ++{}) {{\n", i);
+  ++depth_;
+}
+
+const std::string& Writer::text() const {
+  MORELLO_CHECK(done_.parts.empty(), "text that has variables");
+  return text_;
+}
+
+Body Writer::body() const {
+  Body out = done_;
+  out.parts.push_back({text_});
+  return out;
+}
+
+}  // namespace morello

@@ -1,0 +1,118 @@
+// Functions whose texts differ in variables only: one for all of them, where that is asked for.
+#include "codegen/functions.h"
+
+#include <doctest/doctest.h>
+
+namespace morello {
+namespace {
+
+// A sum over `count` elements that may start from what is there.
+Body sum(i64 count, bool accumulate) {
+  Writer w(1);
+  w.line("int s;");
+  w.either(
+      "accumulate", accumulate, [&] { w.line("s = 0;"); }, [&] { w.line("s = *out;"); });
+  w.open_loop("i", count);
+  w.open_loop("j", 4);
+  w.line("s += a[4 * i + j];");
+  w.close();
+  w.close();
+  w.line("*out = s;");
+  w.either(
+      "accumulate", accumulate, [] {}, [&] { w.line("++*out;"); });
+  return w.body();
+}
+
+constexpr std::string_view kParams = "const int* a, int* out, [[maybe_unused]] long n";
+
+TEST_CASE("a text that is asked for again is the function that is there") {
+  for (const bool apart : {false, true}) {
+    Functions f(apart);
+    CHECK(f.add("sum", kParams, sum(3, false)) == "sum_0");
+    CHECK(f.add("sum", kParams, sum(3, true)) == "sum_1");
+    CHECK(f.add("sum", kParams, sum(3, false)) == "sum_0");
+    CHECK(f.add("sum", "const int* a, int* out", sum(3, false)) == "sum_2");
+    CHECK(f.add("add", kParams, "  ++*out;\n") == "add_3");
+    CHECK(f.add("add", kParams, "  ++*out;\n") == "add_3");
+    CHECK(f.add("sum", kParams, sum(3, true)) == "sum_1");
+  }
+}
+
+TEST_CASE("values that all functions have in common are part of the text") {
+  Functions f(true);
+  f.add("sum", kParams, sum(3, true));
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void sum_0(const int* a, int* out, [[maybe_unused]] long n) noexcept {
+  int s;
+  s = *out;
+  for (std::ptrdiff_t i = 0; i < 3; ++i) {
+    for (std::ptrdiff_t j = 0; j < 4; ++j) {
+      s += a[4 * i + j];
+    }
+  }
+  *out = s;
+  ++*out;
+}
+)");
+  f.add("sum", kParams, sum(5, true));
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void sum_0_any(const int* a, int* out, [[maybe_unused]] long n, std::ptrdiff_t i_end) noexcept {
+  int s;
+  s = *out;
+  for (std::ptrdiff_t i = 0; i < i_end; ++i) {
+    for (std::ptrdiff_t j = 0; j < 4; ++j) {
+      s += a[4 * i + j];
+    }
+  }
+  *out = s;
+  ++*out;
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_0(const int* a, int* out, [[maybe_unused]] long n) noexcept { sum_0_any(a, out, n, 3); }
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_1(const int* a, int* out, [[maybe_unused]] long n) noexcept { sum_0_any(a, out, n, 5); }
+)");
+}
+
+TEST_CASE("values that differ are parameters") {
+  Functions f(true);
+  f.add("sum", kParams, sum(3, true));
+  f.add("sum", kParams, sum(5, false));
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void sum_0_any(const int* a, int* out, [[maybe_unused]] long n, bool accumulate, std::ptrdiff_t i_end) noexcept {
+  int s;
+  if (accumulate) {
+    s = *out;
+  } else {
+    s = 0;
+  }
+  for (std::ptrdiff_t i = 0; i < i_end; ++i) {
+    for (std::ptrdiff_t j = 0; j < 4; ++j) {
+      s += a[4 * i + j];
+    }
+  }
+  *out = s;
+  if (accumulate) {
+    ++*out;
+  }
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_0(const int* a, int* out, [[maybe_unused]] long n) noexcept { sum_0_any(a, out, n, true, 3); }
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_1(const int* a, int* out, [[maybe_unused]] long n) noexcept { sum_0_any(a, out, n, false, 5); }
+)");
+}
+
+TEST_CASE("elsewhere every function has its own text, for compilers to put into its caller") {
+  Functions f;
+  f.add("sum", kParams, sum(3, false));
+  f.add("sum", kParams, sum(5, false));
+  const std::string text = f.text();
+  for (std::string_view part :
+       {"static inline void sum_0(", "i < 3;", "static inline void sum_1(", "i < 5;"})
+    CHECK_MESSAGE(text.find(part) != text.npos, part);
+  CHECK(text.find("_any") == text.npos);
+  CHECK(text.find("noinline") == text.npos);
+}
+
+}  // namespace
+}  // namespace morello

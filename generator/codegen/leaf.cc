@@ -6,7 +6,7 @@
 //   slot       the reduction elements one load covers: `group`, or lanes * group * regs where the
 //              lanes run along the reduction
 //   iteration  several slots, enough kernels to hide the loop's own cost
-//   set        where lanes reduce, slots go round independent sets of accumulators
+//   set        slots go round independent sets of accumulators, where one has few
 //
 // Registers are named locals, never arrays: GCC 12 keeps arrays of vectors in memory at -O2 (46
 // against 133 GF/s for a 6x16 tile).
@@ -53,10 +53,10 @@ LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& jo
   if (k_.lanes_reduce) {
     count_[f_.lane] = regs_;
     slot_ = unit_[f_.lane] * regs_;
-    sets_ = std::max<i64>(1, f_.quantum[f_.lane] / slot_);
   } else {
     slot_ = k_.group;
   }
+  sets_ = accumulator_sets(f_, c_);
   for (int o = 0; o <= out_; ++o) pointers_[o] = stem(o);
 }
 

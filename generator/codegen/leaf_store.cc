@@ -8,23 +8,31 @@
 
 namespace morello {
 
+// Of several sets the first starts from what is there.
 void LeafWriter::accumulators() {
   const std::string zero = splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output));
-  std::vector<std::string> names;
+  std::vector<std::string> first, others;
   each(output_instances(), [&](const Extents& instance) {
-    for (i64 s = 0; s < sets_; ++s) names.push_back(reg(out_, instance, s));
+    for (i64 s = 0; s < sets_; ++s) (s == 0 ? first : others).push_back(reg(out_, instance, s));
   });
-  w_.line("{} {};", reg_type(k_.output), fmt::join(names, ", "));
-  const auto anew = [&] {
+  const auto declare = [&](const std::vector<std::string>& names) {
+    if (!names.empty()) w_.line("{} {};", reg_type(k_.output), fmt::join(names, ", "));
+  };
+  const auto set_zero = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) w_.line("{} = {};", name, zero);
   };
-  if (k_.lanes_reduce) return anew();
-  w_.either("accumulate", job_.accumulate, anew, [&] {
-    each(output_instances(), [&](const Extents& instance) {
-      read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
-                  output_offsets(instance), reg(out_, instance));
-    });
-  });
+  declare(first);
+  declare(others);
+  set_zero(others);
+  if (k_.lanes_reduce) return set_zero(first);
+  w_.either(
+      "accumulate", job_.accumulate, [&] { set_zero(first); },
+      [&] {
+        each(output_instances(), [&](const Extents& instance) {
+          read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
+                      output_offsets(instance), reg(out_, instance));
+        });
+      });
 }
 
 // Offsets of the output elements one accumulator holds.

@@ -17,8 +17,11 @@ const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 28};
 const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
 // Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
 const std::vector<i64> kScalarTile = {1, 2, 4};
-// Independent accumulator sets when lanes run along the reduction.
+// Independent sets of accumulators, which take the steps of a reduction in turns.
 const std::vector<i64> kUnroll = {1, 2, 4, 8};
+// Steps per set from which on several of them pay where lanes do not reduce: sets are summed once,
+// one latency for every doubling.
+constexpr i64 kStepsPerSet = 4;
 // Accumulators that keep two FMA pipes of latency 4 busy; smaller tiles are considered only where
 // the extents allow no larger one.
 constexpr i64 kBusyAccumulators = 8;
@@ -177,7 +180,7 @@ int load_regs(const Family& f, const Computation& c) {
 struct Tile {
   int row_dim = -1, column_dim = -1;
   i64 rows = 1, columns = 1;  // instances; columns of a lane dim are vectors
-  i64 unroll = 1;             // accumulator sets when the lanes run along the reduction
+  i64 unroll = 1;             // accumulator sets
 };
 
 // What the rows keep busy beyond their operands while the reduction runs. (A store's temporaries
@@ -252,11 +255,13 @@ std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
 
 // Tiles that fit the registers; of those with too few accumulators only the ones that no extent
 // lets grow.
-std::vector<Tile> worthwhile(const std::vector<Tile>& fitting, const Isa& isa, i64 busy) {
+std::vector<Tile> worthwhile(std::vector<Tile> fitting, const Isa& isa, i64 busy) {
+  // More accumulator sets than keep the pipes busy only take registers.
+  std::erase_if(fitting, [&](const Tile& t) {
+    return t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * busy;
+  });
   std::vector<Tile> out;
   for (const Tile& t : fitting) {
-    // More accumulator sets than keep the pipes busy only take registers.
-    if (t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * busy) continue;
     const bool reuses_both = t.rows > 1 && t.columns > 1;
     const i64 least = reuses_both ? std::max<i64>(busy, isa.vector_registers - kOthers) : busy;
     const bool small = t.rows * t.columns * t.unroll < least;
@@ -270,8 +275,24 @@ std::vector<Tile> worthwhile(const std::vector<Tile>& fitting, const Isa& isa, i
   return out;
 }
 
-// Column menus: vectors along the lane; for kernels without a parallel lane a second reuse dim.
-std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int regs) {
+// Whether all other parallel dims are of extent 1.
+bool covers(const Computation& c, int row, int column) {
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (!c.dims[d].reduction && d != row && d != column && c.dims[d].extent > 1) return false;
+  return true;
+}
+
+// The reduction dim that leaves walk along, in steps of the kernel's group; -1: no reduction.
+int walked(const Computation& c, int group_dim) {
+  for (int d = static_cast<int>(c.dims.size()); group_dim < 0 && d-- > 0;)
+    if (c.dims[d].reduction) return d;
+  return group_dim;
+}
+
+// Column menus: vectors along the lane; for kernels without a parallel lane a second reuse dim. A
+// tile that is all of the output cannot grow, so it may have several sets of accumulators (`steps`
+// of the reduction).
+std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int regs, i64 steps) {
   const bool vector = k.lanes > 1 && !k.lanes_reduce;
   const bool scalar = k.lanes == 1;
   std::vector<int> dims = reuse_dims(c, vector ? lane : -1);
@@ -293,11 +314,16 @@ std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int reg
     auto columns =
         menu(scalar ? kScalarTile : kColumns, extent(column, step) * (vector ? regs : 1));
     if (regs > 1 && vector) std::erase_if(columns, [&](i64 n) { return n % regs != 0; });
-    const auto unrolls = k.lanes_reduce ? menu(kUnroll, extent(lane, k.lanes * k.group * regs))
-                                        : std::vector<i64>{1};
+    const auto whole = [&, row = row, column = column](i64 r, i64 n) {
+      return r == extent(row, 1) && n >= extent(column, k.lanes) && covers(c, row, column);
+    };
+    const auto sets = menu(kUnroll, k.lanes_reduce ? extent(lane, k.lanes * k.group * regs)
+                                                   : std::max<i64>(1, steps / kStepsPerSet));
     for (i64 r : rows)
       for (i64 n : columns)
-        for (i64 u : unrolls) out.push_back({row, column, r, n, u});
+        for (i64 u : sets)
+          if (u == 1 || k.lanes_reduce || (vector && whole(r, n)))
+            out.push_back({row, column, r, n, u});
   }
   return out;
 }
@@ -315,7 +341,10 @@ void Builder::choose_quantum() {
     for (int o = 0; o < c.inputs(); ++o)
       if (touches(c.operands[o], lane) && f.loads[o]->regs != regs) return;
   std::vector<Tile> fitting;
-  for (const Tile& t : tiles(c, k, lane, regs))
+  const int walk = k.lanes_reduce ? lane : walked(c, group_dim);
+  const bool joins = walk >= 0 && isa.function(joined_by(c.combine), k.output, k.lanes);
+  const i64 steps = joins ? c.dims[walk].extent / k.group : 1;
+  for (const Tile& t : tiles(c, k, lane, regs, steps))
     if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
   for (const Tile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
     Family g = f;
@@ -323,8 +352,10 @@ void Builder::choose_quantum() {
     if (t.row_dim >= 0) g.quantum[t.row_dim] = t.rows;
     if (t.column_dim >= 0)
       g.quantum[t.column_dim] = t.columns * (t.column_dim == lane ? k.lanes : 1);
-    if (k.lanes_reduce) g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
-    if (group_dim >= 0 && !k.lanes_reduce) g.quantum[group_dim] = k.group;
+    if (k.lanes_reduce)
+      g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
+    else if (walk >= 0)
+      g.quantum[walk] = k.group * t.unroll;
     g.registers = count_registers(f, c, t);
     for (int streams : {1, 2}) {
       g.streams = streams;
@@ -370,6 +401,17 @@ Expression before_row(const Kernel& k, const Computation& c) {
   if (std::all_of(at.begin(), at.end(), [&](int t) { return c.body[t].fn == Fn::kInput; }))
     return {};
   return {c.body.begin(), c.body.begin() + *std::max_element(at.begin(), at.end()) + 1};
+}
+
+i64 accumulator_sets(const Family& f, const Computation& c) {
+  const Kernel& k = *f.kernel;
+  i64 sets = 1;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (!c.dims[d].reduction) continue;
+    const i64 step = !k.lanes_reduce ? k.group : k.lanes * k.group * load_regs(f, c);
+    sets = std::max(sets, f.quantum[d] / step);
+  }
+  return sets;
 }
 
 int streams_of(const Family& f, const Computation& c, int o) {

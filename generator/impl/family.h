@@ -30,8 +30,9 @@ struct Family {
   // ... and how it loads those that the body of a reduction names, before its loop.
   std::vector<const Access*> body_extras;
   // Instances per leaf: extents of parallel dims at the leaf are at most quantum[d]; 1 where the
-  // leaf takes one. For a reduction dim it is the step of the leaf's innermost loop (the kernel's
-  // group, or lanes * unroll when the lanes reduce), not a bound.
+  // leaf takes one. For the reduction dim that leaves walk along it is what one turn of all sets of
+  // accumulators takes (the kernel's group of elements each, or lanes of groups where the lanes
+  // reduce), not a bound.
   Extents quantum{};
   // Sequential streams in which leaves read an operand that is packed ahead of time. With two,
   // every panel has one half in each half of the buffer, so that both streams run on from panel to
@@ -48,6 +49,10 @@ struct Family {
 // Element type operand o has in packed form: the register type of its access (f32, i16), except
 // that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
 Dtype packed_dtype(const Family& f, const Computation& c, int operand);
+
+// Independent sets of accumulators, which take the steps of a reduction in turns: where a tile has
+// few of them they hide the latency of a step.
+i64 accumulator_sets(const Family& f, const Computation& c);
 
 // Streams in which the leaf reads operand o: family.streams for an operand that it reads as the
 // ahead-of-time packer left it, with panels along one dim that divide evenly; 1 for others.

@@ -109,15 +109,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
     }
     w.add(a.uops, ceil_div(instances * steps, a.regs));
   }
-  if (c.reduces()) {
-    i64 sets = 1;
-    if (k.lanes_reduce) {
-      int regs = 1;
-      for (const Access* a : family().loads) regs = std::max(regs, a->regs);
-      sets = std::max<i64>(1, family().quantum[lane] / (k.lanes * k.group * regs));
-    }
-    w.chain = steps * k.latency * 1125 / sets;
-  }
+  if (c.reduces()) w.chain = steps * k.latency * 1125 / accumulator_sets(family(), c);
   w.steps = steps;
   return w;
 }
@@ -137,7 +129,10 @@ void Space::add_edges(const Spec& s, Work& w) const {
   w.add(body_extras_, tile);
   if (!s.place[out].packed) w.add(finished_, tile);
   if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
-  if (k.lanes_reduce) w.alu += tile * kFinishUops;
+  if (k.lanes_reduce)
+    w.alu += tile * kFinishUops;
+  else if (c.reduces())
+    w.alu += tile * (accumulator_sets(family(), c) - 1);
   if (!vector) return;
   const int lane = family().lane;
   const bool partial = s.extent[lane] % k.lanes != 0;

@@ -317,12 +317,12 @@ std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int reg
     const auto whole = [&, row = row, column = column](i64 r, i64 n) {
       return r == extent(row, 1) && n >= extent(column, k.lanes) && covers(c, row, column);
     };
-    const auto sets = menu(kUnroll, k.lanes_reduce ? extent(lane, k.lanes * k.group * regs)
-                                                   : std::max<i64>(1, steps / kStepsPerSet));
+    const auto sets =
+        menu(kUnroll, k.lanes_reduce ? extent(lane, k.lanes * k.group * regs) : kUnroll.back());
     for (i64 r : rows)
       for (i64 n : columns)
         for (i64 u : sets)
-          if (u == 1 || k.lanes_reduce || (vector && whole(r, n)))
+          if (u == 1 || k.lanes_reduce || (vector && whole(r, n) && u * kStepsPerSet <= steps))
             out.push_back({row, column, r, n, u});
   }
   return out;
@@ -496,7 +496,7 @@ Dtype packed_dtype(const Family& f, const Computation& c, int operand) {
 static int group_of(const Family& f, const Computation& c) {
   int dim = -1;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
-    if (c.dims[d].reduction && f.quantum[d] == f.kernel->group) dim = d;
+    if (c.dims[d].reduction && f.quantum[d] > 1) dim = d;
   MORELLO_CHECK(dim >= 0, "{} has no dim for its groups", f.kernel->name);
   return dim;
 }

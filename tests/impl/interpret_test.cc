@@ -154,7 +154,7 @@ constexpr Row kRows[] = {
      "            body\n              call\n            rest 5\n              call\n"},
     {"packed bf16 that the kernel wants as f32",
      "(a: f32[1,10], b: bf16[10,37] packed): f32 = matmul(a, b)",
-     "fma_f32x8 lane=n quantum=n:40 a=broadcast_f32x8 b=load_f32x8", 1,
+     "fma_f32x8 lane=n quantum=n:40,k:2 a=broadcast_f32x8 b=load_f32x8", 1,
      "split k by 4\n"
      "  first\n    copy b to L1\n      call\n"
      "  body\n    copy b to L2\n      call\n"

@@ -18,11 +18,11 @@ constexpr RootRow kRoots[] = {
      "fma_f32x8 lane=n quantum=m:6,n:16", 4, "m=7 n=37 k=19 a@mem b@mem packed out@mem threads=4"},
     // The kernel reads bf16 panels: the packer's buffer is what it wants.
     {"(a: bf16[1,64], b: bf16[64,40] packed): f32 = matmul(a, b)",
-     "fma_f32x8 lane=n quantum=n:40 a=broadcast_f32x8 b=load_bf16x8", 1,
+     "fma_f32x8 lane=n quantum=n:40,k:2 a=broadcast_f32x8 b=load_bf16x8", 1,
      "m=1 n=40 k=64 a@mem b@mem packed out@mem"},
     // The kernel reads f32 panels and the packer does not convert.
     {"(a: bf16[1,64], b: bf16[64,40] packed): f32 = matmul(a, b)",
-     "fma_f32x8 lane=n quantum=n:40 a=broadcast_f32x8 b=load_f32x8", 1,
+     "fma_f32x8 lane=n quantum=n:40,k:2 a=broadcast_f32x8 b=load_f32x8", 1,
      "m=1 n=40 k=64 a@mem b@mem out@mem"},
     {"(a: f32[5,7,11]): f32 = reduce_sum(a, axis=1)", "sum_f32x8 lane=i1", 1,
      "i0=5 i1=11 k=7 a@mem out@mem"},

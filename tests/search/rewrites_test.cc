@@ -169,7 +169,7 @@ struct ThreadRow {
 
 constexpr std::string_view kNarrow = "(a: bf16[1,640], b: bf16[640,8]): bf16 = matmul(a, b)";
 constexpr std::string_view kNarrowFamily =
-    "fma_f32x8 lane=n quantum=n:8 a=broadcast_bf16x8 b=load_bf16x8 out=store_bf16x8";
+    "fma_f32x8 lane=n quantum=n:8,k:8 a=broadcast_bf16x8 b=load_bf16x8 out=store_bf16x8";
 
 const ThreadRow kThreadRows[] = {
     {kMatmul, kFamily, "parallel", 4, as_is,

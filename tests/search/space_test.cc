@@ -287,9 +287,9 @@ TEST_CASE("no prefetch is proposed that a stream is too short for") {
     CAPTURE(elements);
     const KernelSpec k = spec(fmt::format("(a: f32[1,{}], b: f32[{},8]): f32 = matmul(a, b)",
                                           elements / 8, elements / 8));
-    const Result<Family> f =
-        parse_family("fma_f32x8 lane=n quantum=n:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-                     k.computation(), *find_isa("avx2"));
+    const Result<Family> f = parse_family(
+        "fma_f32x8 lane=n quantum=n:8,k:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+        k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
     const Space space({&k.computation(), &machine, *f, 1});
     Spec s = space.problem().root();

@@ -53,6 +53,14 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
 
 }  // namespace
 
+std::vector<std::pair<int, int>> shared_memory(const Graph& g) {
+  std::vector<std::pair<int, int>> out;
+  for (int s = 0; s < static_cast<int>(g.stages.size()); ++s)
+    if (const int t = g.made_by(s); g.memory_of(t) != t && !g.is_carried(s))
+      out.emplace_back(t, g.memory_of(t));
+  return out;
+}
+
 std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents) {
   if (tensor < g.params) return morello::extents(g.tensors[tensor].shape);
   const int stage = tensor - g.params;
@@ -138,12 +146,13 @@ bool keeps_panels(const Graph& g, int stage, int dim, i64 tile, const Family& fa
   return true;
 }
 
-// The stage in [begin, end) that writes where a tensor lies; -1: none. What lies in the result is
-// written by its maker, or was made before and is overwritten by the last stage.
-static int writer_of(const Graph& g, int tensor, int begin, int end) {
-  const int maker = tensor - g.params, last = static_cast<int>(g.stages.size()) - 1;
-  if (maker >= begin && maker < end) return maker;
-  return tensor == g.in_result && end > last ? last : -1;
+// The stages in [begin, end) that write where a tensor lies: its maker, and those that make others
+// of it in place.
+static std::vector<int> writers_of(const Graph& g, int tensor, int begin, int end) {
+  std::vector<int> out;
+  for (int s = begin; s < end; ++s)
+    if (g.memory_of(g.made_by(s)) == g.memory_of(tensor)) out.push_back(s);
+  return out;
 }
 
 // Whether windows along a dim of its stage reach beyond it.
@@ -154,11 +163,33 @@ static bool has_zeros(const Operand& o, int dim) {
   return false;
 }
 
+// Whether a tensor that `writer` writes along a dim is read along another axis of it, by operand or
+// extra t of a stage; empty when it is not.
+static std::string crosses(const Graph& g, const GraphDim& d, int writer, int stage, int t) {
+  const Operand &made = g.stages[writer].computation.output(),
+                &used = g.stages[stage].computation.tensor(t);
+  const int written = d.in_stage[writer], read = d.in_stage[stage];
+  const auto along = [](const AxisMap& a, int of) {
+    return a.size() == 1 && a[0].dim == of && a[0].coefficient == 1;
+  };
+  const std::string& name = g.tensors[g.tensor_of(stage, t)].name;
+  for (size_t axis = 0; axis < made.axes.size() && written >= 0; ++axis) {
+    const std::vector<Border>& border = g.stages[writer].border;
+    if (!border.empty() && border[axis] != Border{} && along(made.axes[axis], written))
+      return fmt::format("{} has a border along {}", name, d.name);
+    if (used.axes.empty() || along(made.axes[axis], written) != along(used.axes[axis], read))
+      return fmt::format("{} is used along another axis than it is written", name);
+  }
+  return "";
+}
+
 std::string tile_problem(const Graph& g, int dim, int begin, int end) {
   const GraphDim& d = g.dims[dim];
   const bool online = is_online(g, dim, begin, end);
+  bool any = false;
   for (int s = begin; s < end; ++s) {
     if (dim == g.online.dim && g.is_carried(s)) continue;
+    any = true;
     const Computation& c = g.stages[s].computation;
     const int own = d.in_stage[s];
     if (own < 0) return fmt::format("stage {} has no {}", s, d.name);
@@ -167,30 +198,17 @@ std::string tile_problem(const Graph& g, int dim, int begin, int end) {
     for (int t = 0; t < c.tensors(); ++t) {
       if (has_zeros(c.tensor(t), own))
         return fmt::format("zeros lie around {} along {}", c.tensor(t).name, d.name);
+      if (t == c.inputs()) continue;
       const int tensor = g.tensor_of(s, t);
-      const int maker = writer_of(g, tensor, begin, end);
-      if (t == c.inputs() || maker < 0) continue;
-      const bool so_far = online && maker == g.online.max && s == g.online.exp;
-      if (sums_over(g, dim, maker, maker + 1) && !so_far)
-        return fmt::format("{} is a sum over {}", g.tensors[tensor].name, d.name);
-      const Operand& made = g.stages[maker].computation.output();
-      for (size_t axis = 0; axis < made.axes.size() && d.in_stage[maker] >= 0; ++axis) {
-        const auto along = [](const AxisMap& a, int of) {
-          return a.size() == 1 && a[0].dim == of && a[0].coefficient == 1;
-        };
-        const Operand& used = c.tensor(t);
-        const std::vector<Border>& border = g.stages[maker].border;
-        if (!border.empty() && border[axis] != Border{} &&
-            along(made.axes[axis], d.in_stage[maker]))
-          return fmt::format("{} has a border along {}", g.tensors[tensor].name, d.name);
-        if (used.axes.empty() ||
-            along(made.axes[axis], d.in_stage[maker]) != along(used.axes[axis], own))
-          return fmt::format("{} is used along another axis than it is written",
-                             g.tensors[tensor].name);
+      for (const int writer : writers_of(g, tensor, begin, end)) {
+        const bool so_far = online && writer == g.online.max && s == g.online.exp;
+        if (sums_over(g, dim, writer, writer + 1) && !so_far)
+          return fmt::format("{} is a sum over {}", g.tensors[tensor].name, d.name);
+        if (std::string why = crosses(g, d, writer, s, t); !why.empty()) return why;
       }
     }
   }
-  return "";
+  return any ? "" : fmt::format("no stage has {}", d.name);
 }
 
 namespace {
@@ -406,6 +424,7 @@ class Verifier {
     for (const int t : s.stored) {
       if (t < g_.params || g_.is_result(g_.memory_of(t)))
         return "a buffer for a parameter or the result";
+      if (g_.buffer_of(t) != t) return fmt::format("{} has a buffer already", g_.tensors[t].name);
       if (!here.buffers.emplace(t, stored_shape(g_, t, here.extents)).second)
         return "a buffer in a buffer";
     }
@@ -468,8 +487,8 @@ static std::string head(const Fusion& f) {
   else if (g.apart)
     out += "sums apart\n";
   if (g.unpadded) out += "pads left out\n";
-  if (g.in_result >= 0)
-    out += fmt::format("{} in {}\n", g.tensors[g.in_result].name, g.tensors.back().name);
+  for (const auto& [made, of] : shared_memory(g))
+    out += fmt::format("{} in {}\n", g.tensors[made].name, g.tensors[of].name);
   return out;
 }
 

@@ -6,14 +6,15 @@
 //             the first step write sums and those of others add to them
 //   Sequence  parts one after the other. What the first make for those behind them lies in buffers
 //             that last as long as the sequence: as large as what one step of the loops around it
-//             needs, and dense. What lies in the result's memory (Graph::in_result) needs none
+//             needs, and dense. What is made in place of another tensor, or lies in the result's
+//             memory (Graph::in_place, in_result), needs none
 //   StageCall  a program for a part of one stage
 //
 // This is fusion as "tile the consumer, compute the producer's tile in a nearer level": matmul,
 // softmax, matmul with a tile of 48 queries keeps 48 rows of scores in a cache.
 //
 // Text form, which begins with what it is a program of: threads, if there are several; which Graph
-// (spec/algebra.h), if not the one of the spec; what lies in the result. A program says where its
+// (spec/algebra.h), if not the one of the spec; what lies in the memory of others. A program says where its
 // operands lie as it begins, its family, and below that what it does (impl/impl.h):
 //
 //   threads 2
@@ -82,6 +83,10 @@ const StageProgram& dearest(const Fusion& f);
 // Extents of the Graph's dims.
 using GraphExtents = std::vector<i64>;
 GraphExtents whole(const Graph& g);
+
+// What lies in the memory of other tensors, and of which: as text forms say. (Carried stages always
+// scale in place.)
+std::vector<std::pair<int, int>> shared_memory(const Graph& g);
 
 // The shape of what a stage makes of such a part; of a parameter, of all of it.
 std::vector<i64> stored_shape(const Graph& g, int tensor, const GraphExtents& extents);

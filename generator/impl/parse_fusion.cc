@@ -101,12 +101,14 @@ Graph Parser::head(Graph given) {
     r.expect("left");
     r.expect("out");
   }
-  if (given.in_result < 0 || at_ == lines_.size()) return given;
-  Reader r(lines_[at_++], 0);
-  r.expect(given.tensors[given.in_result].name);
-  r.expect("in");
-  r.expect(given.tensors.back().name);
-  r.end();
+  for (const auto& [made, of] : shared_memory(given)) {
+    if (at_ == lines_.size()) break;
+    Reader r(lines_[at_++], 0);
+    r.expect(given.tensors[made].name);
+    r.expect("in");
+    r.expect(given.tensors[of].name);
+    r.end();
+  }
   return given;
 }
 

@@ -59,7 +59,7 @@ Level FusionSearch::first_level(const Group& g, int tensor, int stage) {
   if (lies) return g.level[tensor];
   int last = stage;
   for (int s = stage + 1; s < g.end; ++s)
-    if (g_.operand_of(s, tensor) >= 0) last = s;
+    if (g_.uses_buffer(s, tensor)) last = s;
   return nearest_in_steps(g, tensor, stage, last + 1);
 }
 
@@ -191,6 +191,18 @@ bool FusionSearch::pays(const Group& g) {
   }
   const Cost begins = Cost::milli(g.threads > 1 ? machine_.parallel_millicycles : 0);
   return kShare * near < (kShare - 1) * apart + kShare * std::max<i64>(0, calls - 1) * begins;
+}
+
+// Whether its stages make more for one another than they share with others: in tiles less of it is
+// there at a time.
+bool FusionSearch::keeps_much(const Group& g) const {
+  i64 made = 0, shared = 0;
+  for (const int t : tensors(g)) {
+    const bool between = t >= g_.made_by(g.begin) && t < g_.made_by(g.end) &&
+                         !g.buffers.contains(t) && !g_.is_result(g_.memory_of(t));
+    (between ? made : shared) += bytes_of(t, g.extents);
+  }
+  return made > shared;
 }
 
 }  // namespace morello

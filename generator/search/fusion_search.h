@@ -22,6 +22,7 @@ struct Group {
   std::set<int> tiled = {};   // dims
   std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
   bool carries = false;       // carried stages have something to do (Graph::online)
+  bool coarse = false;        // in tiles for the sake of what lies between stages only
 };
 
 // A choice, before its parts are looked at.
@@ -31,6 +32,7 @@ struct Option {
   int dim = -1;  // that is tiled
   i64 tile = 0;
   bool parallel = false;
+  bool coarse = false;
 };
 
 // A program of one of these families; none: there is no program.
@@ -112,7 +114,8 @@ class FusionSearch {
     bool several = false, feed_threads = false;
   };
   Batches batches(const Group& g) const;
-  void add_tiles(const Group& g, const Batches& batches, int dim, std::vector<Option>& out);
+  void add_tiles(const Group& g, const Batches& batches, int dim, bool coarse,
+                 std::vector<Option>& out);
   bool keeps_panels(int stage, int dim, i64 tile) const;
   bool may_tile(int dim, int begin, int end);
   Level nearest_in_steps(const Group& g, int tensor, int begin, int end);
@@ -125,6 +128,7 @@ class FusionSearch {
   Group near_others(const Group& g, int stage);
   Bound stage_bound(const Group& g, int stage);
   bool pays(const Group& g);
+  bool keeps_much(const Group& g) const;
   Solved solve_stage(const Group& g);
   Solved solve_options(const Group& g, Known& known, Cost enough);
   Solved solve(const Group& g, Cost enough);

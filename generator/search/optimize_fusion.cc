@@ -11,7 +11,7 @@
 //          not depend on it is near from the second step on, if a step leaves room
 //
 // Costs are affine in those of parts, and a part's cost does not depend on what it is a part of: so
-// the cheapest program is made of the cheapest parts (dynamic programming, memoised). Tiles are
+// the cheapest program is made of the cheapest parts (dynamic programming, memoised). They are
 // tried in the order of what no program of theirs can beat: the sum of the bounds of their stages'
 // families, everything between stages being as near as can be. The others are not searched.
 //
@@ -21,7 +21,8 @@
 // it); several products at once, such as heads of attention, are tiled by their number before
 // anything else (batches()); stages run in the order of the spec; nothing is computed twice; a
 // stage is packed ahead of time as the program for all of it would like; what does not fit in L2,
-// and is no batch, is tiled only where that could save more than a sixteenth (pays()).
+// and is no batch, is tiled only where that could save more than a sixteenth (pays()), or, in few
+// sizes, where stages make more for one another than they share with others (keeps_much()).
 
 #include <algorithm>
 
@@ -37,10 +38,20 @@ namespace {
 constexpr i64 kCallMilli = 20'000;
 // Steps of a tile: fewer would be searched for at length and leave most caches unused.
 constexpr i64 kMostSteps = 1 << 20;
-constexpr i64 kSumRatio = 4;    // of the sizes of steps of a sum
-constexpr i64 kCoarse = 64;     // no 3 * 2^n from here on: such steps mostly leave a rest
-constexpr i64 kBatchRatio = 4;  // of the sizes of steps along batches
+constexpr i64 kSumRatio = 4;  // of the sizes of steps of a sum
+constexpr i64 kCoarse = 64;   // no 3 * 2^n from here on: such steps mostly leave a rest
+constexpr i64 kCoarseRatio =
+    4;  // of the sizes of steps along batches, and where they save memory only
 constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
+
+// What a choice has to cost less than. Tiles that are there for the sake of memory may cost more
+// than none, by what the model does not know costs to.
+Cost below(const Solved& best, const Option& o) {
+  constexpr i64 kMemoryShare = 32;
+  if (!best.cost.finite() || best.choice.coarse == o.coarse) return best.cost;
+  const Cost share = Cost::milli(static_cast<i64>(best.cost.value()) / kMemoryShare);
+  return o.coarse ? best.cost + share : best.cost - share;
+}
 
 // Whether a dim numbers products that have nothing in common, such as heads: every stage of a group
 // has it, all operands of one product depend on it, and so does all that lies between stages.
@@ -95,7 +106,7 @@ Group FusionSearch::root() const {
 
 // Everything that its programs depend on.
 std::string FusionSearch::key(const Group& g) const {
-  std::string out = fmt::format("{} {} {} {} ", g.begin, g.end, g.threads, g.beside);
+  std::string out = fmt::format("{} {} {} {} {} ", g.begin, g.end, g.threads, g.beside, g.coarse);
   for (int s = g.begin; s < g.end; ++s)
     if (sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)))
       out += fmt::format("+{} ", s);
@@ -170,14 +181,16 @@ bool FusionSearch::depends(const Group& g, int tensor, int dim) const {
   return false;
 }
 
-// What the first part makes for the second, unless it has a buffer already.
+// What the first part makes for the second, itself or in place, unless it has a buffer already.
 std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
   std::vector<int> out;
   for (int made = g.begin; made < cut; ++made) {
     const int tensor = g_.made_by(made);
-    if (g.buffers.contains(tensor) || g_.is_result(g_.memory_of(tensor)) || idle(g, made)) continue;
+    if (g_.buffer_of(tensor) != tensor || g.buffers.contains(tensor) ||
+        g_.is_result(g_.memory_of(tensor)) || idle(g, made))
+      continue;
     for (int s = cut; s < g.end; ++s)
-      if (g_.operand_of(s, tensor) >= 0) {
+      if (g_.uses_buffer(s, tensor)) {
         out.push_back(tensor);
         break;
       }
@@ -230,6 +243,7 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first
   out.extents[o.dim] = extent;
   if (!first && sums_over(g_, o.dim, g.begin, g.end)) out.behind.insert(o.dim);
   out.carries |= !first && is_online(g_, o.dim, g.begin, g.end);
+  out.coarse = o.coarse;
   if (o.parallel) {
     out.threads = 1;
     out.beside = true;
@@ -277,10 +291,10 @@ bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
   });
 }
 
-static std::vector<i64> steps_of(i64 extent, bool batch) {
+static std::vector<i64> steps_of(i64 extent, bool coarse) {
   std::vector<i64> out;
-  if (batch) {
-    for (i64 size = 1; size < extent; size *= kBatchRatio) out.push_back(size);
+  if (coarse) {
+    for (i64 size = 1; size < extent; size *= kCoarseRatio) out.push_back(size);
     return out;
   }
   for (i64 size = 1; size < extent; size *= 2) out.push_back(size);
@@ -310,7 +324,7 @@ FusionSearch::Batches FusionSearch::batches(const Group& g) const {
   return out;
 }
 
-void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim,
+void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim, bool coarse,
                              std::vector<Option>& out) {
   if (!tile_problem(g_, dim, g.begin, g.end).empty()) return;
   const i64 extent = g.extents[dim];
@@ -320,7 +334,7 @@ void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim,
   const bool batch = batches.dims.contains(dim);
   if (!g.tiled.contains(dim) && (batch || !batches.several) &&
       (g.threads == 1 || !(sums || g_.apart)))
-    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent, batch))
+    for (const i64 size : sums ? steps_of_sum(extent) : steps_of(extent, batch || coarse))
       if (ceil_div(extent, size) <= kMostSteps) sizes.emplace(size, false);
   if (!sums && g.threads > 1 && g.tiled.empty() && (batch || !batches.feed_threads))
     for (const i64 shares : {i64{g.threads}, i64{2} * g.threads})
@@ -330,19 +344,20 @@ void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim,
     if (size % blocks != 0) continue;
     bool whole = true;
     for (int s = g.begin; s < g.end; ++s) whole &= keeps_panels(s, dim, size);
-    if (whole) out.push_back({.bound = {}, .dim = dim, .tile = size, .parallel = parallel});
+    if (whole)
+      out.push_back(
+          {.bound = {}, .dim = dim, .tile = size, .parallel = parallel, .coarse = coarse});
   }
 }
 
 std::vector<Option> FusionSearch::options(const Group& g) {
   std::vector<Option> out;
-  const Cost least = bound(g);
-  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = least, .cut = cut});
-  const size_t cuts = out.size();
+  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = {}, .cut = cut});
   const Batches first = batches(g);
-  if (!first.several && !pays(g)) return out;
-  for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d) add_tiles(g, first, d, out);
-  for (size_t i = cuts; i < out.size(); ++i) out[i].bound = bound(sum(g, out[i]));
+  const bool coarse = g.coarse || (!first.several && !pays(g));
+  for (int d = 0; d < static_cast<int>(g_.dims.size()) && (!coarse || keeps_much(g)); ++d)
+    add_tiles(g, first, d, coarse, out);
+  for (Option& o : out) o.bound = bound(sum(g, o));
   std::stable_sort(out.begin(), out.end(),
                    [](const Option& a, const Option& b) { return a.bound < b.bound; });
   return out;
@@ -474,13 +489,14 @@ Solved FusionSearch::solve_stage(const Group& g) {
   return {found ? found->cost + call() : Cost::infinite(), {}};
 }
 
-// The cheapest choice that costs less than `enough`.
+// The cheapest choice that costs less than `enough`; see below().
 Solved FusionSearch::solve_options(const Group& g, Known& known, Cost enough) {
   Solved best;
   if (!known.options) known.options = options(g);
   for (const Option& o : *known.options) {
-    const Cost least = std::min(best.cost, enough);
-    if ((options_.pruning.bounds && o.bound >= least) || budget_) break;
+    const Cost least = std::min(below(best, o), enough);
+    if (budget_) break;
+    if (options_.pruning.bounds && o.bound >= least) continue;
     const Cost cost = price(g, o, least);
     if (cost < least) best = {cost, o};
   }

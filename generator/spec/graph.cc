@@ -31,6 +31,12 @@ int Graph::operand_of(int stage, int tensor) const {
   return -1;
 }
 
+bool Graph::uses_buffer(int stage, int tensor) const {
+  for (int t = 0; t < stages[stage].computation.tensors(); ++t)
+    if (buffer_of(tensor_of(stage, t)) == tensor) return true;
+  return false;
+}
+
 namespace {
 
 // The dims of all stages, joined step by step: no two of one stage become one.
@@ -106,24 +112,54 @@ bool by_elements(const Graph& g, int stage, int tensor) {
   return true;
 }
 
+// Between the same elements of the same type at the same distances.
+bool alike(const Param& a, const Param& b) {
+  return !a.packed && !a.strided && !b.packed && !b.strided && a.dtype == b.dtype &&
+         a.shape == b.shape && a.layout == b.layout;
+}
+
+bool read_behind(const Graph& g, int stage, int tensor) {
+  for (int s = stage + 1; s < static_cast<int>(g.stages.size()); ++s)
+    for (const int t : g.stages[s].arguments)
+      if (t == tensor) return true;
+  return false;
+}
+
+// The tensor between stages that a stage can make its own of in place; -1: none. Sums would have to
+// gather where what is added to them lies.
+int overwritten_by(const Graph& g, int stage) {
+  const Param& made = g.tensors[g.made_by(stage)];
+  if (g.stages[stage].computation.reduces() || !g.stages[stage].border.empty()) return -1;
+  for (const int t : g.stages[stage].arguments)
+    if (t >= g.params && t < g.made_by(stage) && !g.is_result(t) &&
+        g.stages[t - g.params].border.empty() && alike(g.tensors[t], made) &&
+        by_elements(g, stage, t) && !read_behind(g, stage, t))
+      return t;
+  return -1;
+}
+
+std::map<int, int> find_in_place(const Graph& g) {
+  std::map<int, int> out;
+  for (int s = 0; s + 1 < static_cast<int>(g.stages.size()); ++s) {
+    const int of = g.is_result(g.made_by(s)) ? -1 : overwritten_by(g, s);
+    if (of >= 0) out[g.made_by(s)] = out.contains(of) ? out[of] : of;
+  }
+  return out;
+}
+
 // A parameter that may lie there too (docs/spec.md, in place) would be lost.
 int find_in_result(const Graph& g) {
   const Param& result = g.tensors.back();
-  const auto is_like_result = [&](int t) {
-    const Param& p = g.tensors[t];
-    return !p.packed && !p.strided && p.dtype == result.dtype && p.shape == result.shape &&
-           p.layout == result.layout;
-  };
   const int last = static_cast<int>(g.stages.size()) - 1;
   for (int t = 0; t < g.params; ++t) {
-    bool elements = is_like_result(t);
+    bool elements = alike(g.tensors[t], result);
     for (int s = 0; s <= last; ++s) elements = elements && by_elements(g, s, t);
     if (elements) return -1;
   }
   for (const int t : g.stages[last].arguments)
     if (t >= g.params && !g.is_result(t) && g.stages[t - g.params].border.empty() &&
-        !result.strided && is_like_result(t) && by_elements(g, last, t))
-      return t;
+        alike(g.tensors[t], result) && by_elements(g, last, t))
+      return g.buffer_of(t);
   return -1;
 }
 
@@ -155,6 +191,7 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
         }
     }
   g.dims = joined.dims();
+  g.in_place = find_in_place(g);
   g.in_result = find_in_result(g);
   collapse(g);
   return g;

@@ -39,13 +39,16 @@ struct Graph {
   int params = 0;
   std::vector<GraphDim> dims;
   std::vector<int> results = {};  // tensors, in the order of arguments; the last stage's is one
-  // What lies between stages and in the memory of that one until the last stage makes it of it,
-  // element by element: one buffer less, and what is written is near. -1: nothing.
+  // What a stage makes of another tensor, element by element, where nobody reads that one any more:
+  // one buffer less, and what is written is near. It lies in the buffer of the tensor given here,
+  // which lies in its own. Also the sums that carried stages scale.
+  std::map<int, int> in_place = {};
+  // What lies between stages and in the memory of the last one's result, which that stage makes of
+  // it or of what lies there too. -1: nothing.
   int in_result = -1;
   bool apart = false;     // sums are stages of their own (algebra.h)
   bool unpadded = false;  // windows read zeros that are nowhere (algebra.h)
   Online online = {};
-  std::map<int, int> in_place = {};  // what a carried stage makes, and what it makes it of
 
   int made_by(int stage) const { return params + stage; }
   bool is_result(int tensor) const {
@@ -73,6 +76,8 @@ struct Graph {
   int dim_of(int stage, int dim) const;
   // The first operand or extra of a stage that is this tensor; -1: none.
   int operand_of(int stage, int tensor) const;
+  // Whether a stage makes or reads what lies in the buffer of this tensor.
+  bool uses_buffer(int stage, int tensor) const;
 };
 Graph graph_of(const KernelSpec& spec);
 // Of stages and their tensors, in an order in which they can run.

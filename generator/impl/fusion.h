@@ -14,8 +14,8 @@
 // softmax, matmul with a tile of 48 queries keeps 48 rows of scores in a cache.
 //
 // Text form, which begins with what it is a program of: threads, if there are several; which Graph
-// (spec/algebra.h), if not the one of the spec; what lies in the memory of others. A program says where its
-// operands lie as it begins, its family, and below that what it does (impl/impl.h):
+// (spec/algebra.h), if not the one of the spec; what lies in the memory of others. A program says
+// where its operands lie as it begins, its family, and below that what it does (impl/impl.h):
 //
 //   threads 2
 //   e in out

@@ -38,10 +38,9 @@ namespace {
 constexpr i64 kCallMilli = 20'000;
 // Steps of a tile: fewer would be searched for at length and leave most caches unused.
 constexpr i64 kMostSteps = 1 << 20;
-constexpr i64 kSumRatio = 4;  // of the sizes of steps of a sum
-constexpr i64 kCoarse = 64;   // no 3 * 2^n from here on: such steps mostly leave a rest
-constexpr i64 kCoarseRatio =
-    4;  // of the sizes of steps along batches, and where they save memory only
+constexpr i64 kSumRatio = 4;     // of the sizes of steps of a sum
+constexpr i64 kCoarse = 64;      // no 3 * 2^n from here on: such steps mostly leave a rest
+constexpr i64 kCoarseRatio = 4;  // of those along batches, and of those that save memory only
 constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
 
 // What a choice has to cost less than. Tiles that are there for the sake of memory may cost more

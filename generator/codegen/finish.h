@@ -1,8 +1,8 @@
 // What a copy of the output holds, finished into the output.
 #pragma once
 
-#include "codegen/operand.h"
 #include "codegen/functions.h"
+#include "codegen/operand.h"
 
 namespace morello {
 

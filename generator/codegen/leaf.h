@@ -1,8 +1,8 @@
 // The micro-kernel: straight-line code over named registers for one leaf Call.
 #pragma once
 
-#include "codegen/operand.h"
 #include "codegen/functions.h"
+#include "codegen/operand.h"
 
 namespace morello {
 

@@ -1,8 +1,8 @@
 // Functions that move whole tiles: packing, unpacking, filling with a number.
 #pragma once
 
-#include "codegen/operand.h"
 #include "codegen/functions.h"
+#include "codegen/operand.h"
 
 namespace morello {
 

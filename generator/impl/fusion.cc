@@ -163,8 +163,8 @@ static bool has_zeros(const Operand& o, int dim) {
   return false;
 }
 
-// Whether a tensor that `writer` writes along a dim is read along another axis of it, by operand or
-// extra t of a stage; empty when it is not.
+// Why operand or extra t of a stage does not read along a dim what `writer` writes along it; empty
+// when it does.
 static std::string crosses(const Graph& g, const GraphDim& d, int writer, int stage, int t) {
   const Operand &made = g.stages[writer].computation.output(),
                 &used = g.stages[stage].computation.tensor(t);

@@ -354,8 +354,8 @@ std::vector<Option> FusionSearch::options(const Group& g) {
   for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = {}, .cut = cut});
   const Batches first = batches(g);
   const bool coarse = g.coarse || (!first.several && !pays(g));
-  for (int d = 0; d < static_cast<int>(g_.dims.size()) && (!coarse || keeps_much(g)); ++d)
-    add_tiles(g, first, d, coarse, out);
+  const int dims = coarse && !keeps_much(g) ? 0 : static_cast<int>(g_.dims.size());
+  for (int d = 0; d < dims; ++d) add_tiles(g, first, d, coarse, out);
   for (Option& o : out) o.bound = bound(sum(g, o));
   std::stable_sort(out.begin(), out.end(),
                    [](const Option& a, const Option& b) { return a.bound < b.bound; });

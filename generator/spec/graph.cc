@@ -120,8 +120,7 @@ bool alike(const Param& a, const Param& b) {
 
 bool read_behind(const Graph& g, int stage, int tensor) {
   for (int s = stage + 1; s < static_cast<int>(g.stages.size()); ++s)
-    for (const int t : g.stages[s].arguments)
-      if (t == tensor) return true;
+    if (g.operand_of(s, tensor) >= 0) return true;
   return false;
 }
 

@@ -84,6 +84,17 @@ std::string extra_text(const Problem& p, int t) {
   return out + '\n';
 }
 
+// Of the machine of the last one asked for, which is that of this one but in tests.
+const std::string& machine_text(const Machine& m) {
+  thread_local Machine last;
+  thread_local std::string text;
+  if (text.empty() || last != m) {
+    text = m.toml();
+    last = m;
+  }
+  return text;
+}
+
 std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   const Computation& c = *p.computation;
   std::string out = fmt::format("body {} combine {} compute {}\ndims", str(c.body),
@@ -105,7 +116,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
     out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
                        p.streaming_problem().empty() ? ", may stream" : "");
   if (!shorter) out += "all attributes\n";
-  return out + fmt::format("threads {}\n{}", p.threads, p.machine->toml());
+  return out + fmt::format("threads {}\n{}", p.threads, machine_text(*p.machine));
 }
 
 }  // namespace
@@ -129,13 +140,16 @@ std::uint64_t Menu::seen(i64 extent) const {
   return static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(ratio))) - 1;
 }
 
+std::string Coordinates::signature(const Problem& problem) const {
+  return signature_of(problem, menus_, shorter_);
+}
+
 Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
     : dims_(static_cast<int>(p.computation->dims.size())),
       operands_(static_cast<int>(p.computation->operands.size())),
       line_bytes_(p.machine->levels[kL1].line),
       shorter_(shorter),
-      menus_(menus),
-      signature_(signature_of(p, menus, shorter)) {
+      menus_(menus) {
   MORELLO_CHECK(line_bytes_ >= kLeastLine && line_bytes_ <= kPage, "lines of {} bytes",
                 line_bytes_);
   for (int o = 0; o < operands_; ++o) {

@@ -90,7 +90,8 @@ class Coordinates {
   // Not `shorter`: nothing is dropped, for comparison.
   Coordinates(const Problem& problem, const Menus& menus, bool shorter = true);
 
-  const std::string& signature() const { return signature_; }
+  // Made anew every time: most Spaces are asked for a bound only. Of the same problem.
+  std::string signature(const Problem& problem) const;
   Key key(const Spec& s) const;
 
  private:
@@ -103,7 +104,6 @@ class Coordinates {
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};
   std::vector<AddressTerm> strides_[kMaxOperands];  // AddressMap::plain_terms()
-  std::string signature_;
 };
 
 // The level of the operand that lies farthest away: no move goes beyond it.

@@ -43,12 +43,11 @@ static i64 least_step(i64 extent, bool sums) {
 // How near a tensor is at best where groups of all these stages find it near because they touch no
 // more than fits: what they can be tiled by is in the least steps.
 Level FusionSearch::nearest_in_steps(const Group& g, int tensor, int begin, int end) {
-  Group least = g;
-  least.threads = 1;
+  GraphExtents least = g.extents;
   for (int d = 0; d < static_cast<int>(g_.dims.size()); ++d)
     if (!g.tiled.contains(d) && may_tile(d, begin, end))
-      least.extents[d] = least_step(g.extents[d], sums_over(g_, d, begin, end));
-  return nearest(bytes_of(g_.memory_of(tensor), least.extents), least);
+      least[d] = least_step(g.extents[d], sums_over(g_, d, begin, end));
+  return nearest(bytes_of(g_.memory_of(tensor), least), 1, g.beside);
 }
 
 // Where the first stage of a group that touches a tensor finds it at best: where it lies, or, if
@@ -93,7 +92,7 @@ Group FusionSearch::near(const Group& g, int stage) {
   near.begin = stage;
   near.end = stage + 1;
   near.buffers.clear();
-  for (const int t : tensors(near)) near.level[t] = kMemory;
+  for (const int t : touched(near).tensors) near.level[t] = kMemory;
   for (int o = 0; o < g_.stages[stage].computation.tensors(); ++o) {
     const int t = g_.buffer_of(g_.tensor_of(stage, o));
     near.level[t] = std::min(near.level[t], least_level(g, stage, o));
@@ -138,16 +137,18 @@ FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
   return sum;
 }
 
-Cost FusionSearch::bound(const Group& g) {
-  const Bound least = both_bounds(g);
-  return g.threads > 1 ? std::min(least.serial, least.shared) : least.serial;
+Cost FusionSearch::bound(Node& n) {
+  if (n.bound) return *n.bound;
+  const Bound least = both_bounds(n.group);
+  n.bound = n.group.threads > 1 ? std::min(least.serial, least.shared) : least.serial;
+  return *n.bound;
 }
 
 // A stage that finds near, whatever is tiled, what others of the group touch, too; the rest is
 // where the group has it: that can come nearer in tiles of the stage alone.
 Group FusionSearch::near_others(const Group& g, int stage) {
   Group out = near(g, stage);
-  for (const int t : tensors(out)) {
+  for (const int t : touched(out).tensors) {
     int users = 0;
     for (int s = g.begin; s < g.end; ++s)
       for (int o = 0; o < g_.stages[s].computation.tensors(); ++o)
@@ -170,23 +171,16 @@ Group FusionSearch::near_others(const Group& g, int stage) {
 // for 0.5 to 4. Where tiles are found: long attention 10 to 30 %, softmax 17 to 33 %, norms 34 %.)
 bool FusionSearch::pays(const Group& g) {
   constexpr i64 kShare = 16;
-  if (options_.small_gains || !g.tiled.empty() || g.beside || nearest(footprint(g), g) <= kL2)
-    return true;
-  Cost apart, near;
-  Group left = g;
+  if (options_.small_gains || !g.tiled.empty() || g.beside || nearest(g) <= kL2) return true;
+  const Sum each = one_by_one(g);
+  Cost apart = each.base, near;
   i64 calls = 0;
-  for (int s = g.begin; s < g.end; ++s) {
-    const bool last = s + 1 == g.end;
-    const Group alone = last ? left : first(left, s + 1);
-    if (!last) {
-      apart = apart + storing(alone, stored(left, s + 1));
-      left = second(left, s + 1);
-    }
-    if (idle(g, s)) continue;
-    const Optimum *own = program(alone), *best = program(near_others(g, s));
+  for (const auto& [alone, weight] : each.parts) {
+    if (idle(g, alone.begin)) continue;
+    const Optimum *own = program(alone), *best = program(near_others(g, alone.begin));
     if (own == nullptr || best == nullptr) return true;
-    apart = apart + own->cost;
-    near = near + best->cost;
+    apart = apart + weight * own->cost;
+    near = near + weight * best->cost;
     ++calls;
   }
   const Cost begins = Cost::milli(g.threads > 1 ? machine_.parallel_millicycles : 0);
@@ -197,7 +191,7 @@ bool FusionSearch::pays(const Group& g) {
 // there at a time.
 bool FusionSearch::keeps_much(const Group& g) const {
   i64 made = 0, shared = 0;
-  for (const int t : tensors(g)) {
+  for (const int t : touched(g).tensors) {
     const bool between = t >= g_.made_by(g.begin) && t < g_.made_by(g.end) &&
                          !g.buffers.contains(t) && !g_.is_result(g_.memory_of(t));
     (between ? made : shared) += bytes_of(t, g.extents);

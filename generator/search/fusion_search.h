@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "search/optimize.h"
 
@@ -27,7 +28,6 @@ struct Group {
 
 // A choice, before its parts are looked at.
 struct Option {
-  Cost bound;
   int cut = -1;  // the stage that the second part begins with
   int dim = -1;  // that is tiled
   i64 tile = 0;
@@ -56,6 +56,9 @@ class FusionSearch {
   FusionSearch(Graph graph, const Machine& machine, const Isa& isa, const SearchOptions& options);
   // A program that costs less than `enough`.
   std::variant<Optimum, StopReason> run(Cost enough);
+
+  // The program that run() finds costs less.
+  Cost at_most();
 
   const std::shared_ptr<const Graph>& graph() const { return graph_; }
   // To be called first: what candidates there are depends on it.
@@ -87,25 +90,43 @@ class FusionSearch {
   static Cost call();
 
  private:
-  struct Known {
+  // A group, once for all that are the same, and what is known of it.
+  struct Node;
+  struct Candidate {
+    Option option;
+    Cost base, bound;
+    std::vector<std::pair<Node*, i64>> parts;  // as in Sum
+  };
+  struct Node {
+    Group group;
+    std::optional<Cost> bound = {};
     Solved solved = {};
     bool exact = false;
-    Cost at_least = {};                               // if it is not
-    std::optional<std::vector<Option>> options = {};  // of one that will be asked for again
+    Cost at_least = {};                                     // if it is not
+    std::optional<std::vector<Candidate>> candidates = {};  // of one that will be asked for again
+  };
+  // Tensors that lie in buffers of their own, what memory those are, and dims: of a run of stages.
+  struct Touched {
+    std::vector<int> tensors, memory, dims;
   };
 
+  void list_uses();
+  Touched list(int begin, int end) const;
+  const Touched& touched(const Group& g) const { return touched_.at({g.begin, g.end}); }
   std::string key(const Group& g) const;
-  std::vector<int> tensors(const Group& g) const;
+  Node& node(Group g);
   void touch(Group& g, Level near) const;
   i64 bytes_of(int tensor, const GraphExtents& extents) const;
   i64 footprint(const Group& g) const;
-  Level nearest(i64 bytes, const Group& g) const;
+  Level nearest(i64 bytes, int threads, bool beside) const;
+  Level nearest(const Group& g) const { return nearest(footprint(g), g.threads, g.beside); }
   bool depends(const Group& g, int tensor, int dim) const;
 
   Group first(const Group& g, int cut) const;
   Group second(const Group& g, int cut) const;
   Group keeping(const Group& g, const std::vector<int>& tensors) const;
   Group step(const Group& g, const Option& o, i64 extent, bool first) const;
+  Sum one_by_one(const Group& g) const;
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
 
@@ -122,17 +143,18 @@ class FusionSearch {
   Level first_level(const Group& g, int tensor, int stage);
   Level least_level(const Group& g, int stage, int operand);
   Cost starts() const;
-  Cost bound(const Group& g);
-  Cost bound(const Sum& s);
+  Cost bound(Node& n);
+  Candidate candidate(const Group& g, const Option& o);
   Group near(const Group& g, int stage);
   Group near_others(const Group& g, int stage);
   Bound stage_bound(const Group& g, int stage);
   bool pays(const Group& g);
   bool keeps_much(const Group& g) const;
   Solved solve_stage(const Group& g);
-  Solved solve_options(const Group& g, Known& known, Cost enough);
-  Solved solve(const Group& g, Cost enough);
-  Cost price(const Group& g, const Option& o, Cost enough);
+  std::vector<Candidate> candidates(const Group& g);
+  Solved solve_options(Node& n, Cost enough);
+  Solved solve(Node& n, Cost enough);
+  Cost price(const Candidate& c, Cost enough);
 
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
@@ -147,10 +169,12 @@ class FusionSearch {
   SearchOptions options_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
-  std::map<std::string, Known> known_;
-  std::map<std::string, std::optional<Optimum>> programs_;
+  std::vector<std::vector<std::vector<AxisMap>>> uses_;  // axes of operands, in dims of the Graph
+  std::map<std::pair<int, int>, Touched> touched_;       // by begin and end
+  std::unordered_map<std::string, Node> nodes_;
+  std::unordered_map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
-  std::map<std::string, Bound> bounds_;
+  std::unordered_map<std::string, Bound> bounds_;
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;

@@ -43,12 +43,17 @@ constexpr i64 kCoarse = 64;      // no 3 * 2^n from here on: such steps mostly l
 constexpr i64 kCoarseRatio = 4;  // of those along batches, and of those that save memory only
 constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
 
-// What a choice has to cost less than. Tiles that are there for the sake of memory may cost more
-// than none, by what the model does not know costs to.
-Cost below(const Solved& best, const Option& o) {
+// How much more than none tiles may cost that are there for the sake of memory: what the model does
+// not know costs to.
+Cost memory_share(Cost c) {
   constexpr i64 kMemoryShare = 32;
+  return Cost::milli(static_cast<i64>(c.value()) / kMemoryShare);
+}
+
+// What a choice has to cost less than.
+Cost below(const Solved& best, const Option& o) {
   if (!best.cost.finite() || best.choice.coarse == o.coarse) return best.cost;
-  const Cost share = Cost::milli(static_cast<i64>(best.cost.value()) / kMemoryShare);
+  const Cost share = memory_share(best.cost);
   return o.coarse ? best.cost + share : best.cost - share;
 }
 
@@ -85,6 +90,7 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
       g_(*graph_),
       like_(graph_->stages.size()) {
   options_.count_programs = false;
+  list_uses();
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.
@@ -98,188 +104,9 @@ Group FusionSearch::root() const {
   i64 total = 0;
   for (int t = 0; t < static_cast<int>(g_.tensors.size()); ++t)
     if (t < g_.params || g_.is_result(t)) total += bytes_of(t, g.extents);
-  const Level home = nearest(total, g);
+  const Level home = nearest(total, g.threads, g.beside);
   g.level.assign(g_.tensors.size(), home);
   return g;
-}
-
-// Everything that its programs depend on.
-std::string FusionSearch::key(const Group& g) const {
-  std::string out = fmt::format("{} {} {} {} {} ", g.begin, g.end, g.threads, g.beside, g.coarse);
-  for (int s = g.begin; s < g.end; ++s)
-    if (sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)))
-      out += fmt::format("+{} ", s);
-  for (size_t d = 0; d < g_.dims.size(); ++d)
-    for (int s = g.begin; s < g.end; ++s)
-      if (g_.dims[d].in_stage[s] >= 0) {
-        out += fmt::format("{}{}={} ", g.tiled.contains(static_cast<int>(d)) ? "!" : "", d,
-                           g.extents[d]);
-        break;
-      }
-  for (const int t : tensors(g)) {
-    out += fmt::format("{}@{}", t, g.level[t]);
-    if (const auto b = g.buffers.find(t); b != g.buffers.end())
-      out += fmt::format("[{}]", fmt::join(b->second, ","));
-  }
-  return out;
-}
-
-std::vector<int> FusionSearch::tensors(const Group& g) const {
-  std::set<int> out;
-  for (int s = g.begin; s < g.end; ++s)
-    for (int t = 0; t < g_.stages[s].computation.tensors(); ++t)
-      out.insert(g_.buffer_of(g_.tensor_of(s, t)));
-  return {out.begin(), out.end()};
-}
-
-// Of the part of a tensor that stages with such extents use.
-i64 FusionSearch::bytes_of(int tensor, const GraphExtents& extents) const {
-  i64 most = 0;
-  for (size_t s = 0; s < g_.stages.size(); ++s) {
-    const int o = g_.operand_of(static_cast<int>(s), tensor);
-    if (o < 0) continue;
-    i64 n = bytes(g_.tensors[tensor].dtype);
-    for (const AxisMap& axis : g_.stages[s].computation.tensor(o).axes) {
-      i64 last = 0;
-      for (const AxisTerm& t : axis)
-        last += t.coefficient * (extents[g_.dim_of(static_cast<int>(s), t.dim)] - 1);
-      n *= last + 1;
-    }
-    most = std::max(most, n);
-  }
-  return most;
-}
-
-i64 FusionSearch::footprint(const Group& g) const {
-  std::set<int> memory;
-  for (const int t : tensors(g)) memory.insert(g_.memory_of(t));
-  i64 total = 0;
-  for (const int t : memory) total += bytes_of(t, g.extents);
-  return total;
-}
-
-// The nearest level of which three quarters hold so many bytes; for several threads one that each
-// of them finds what the others have made in.
-Level FusionSearch::nearest(i64 bytes, const Group& g) const {
-  for (Level l = g.threads > 1 ? kL2 : kL1; l <= kL3; ++l) {
-    const LevelDesc& level = machine_.levels[l];
-    const i64 sharing = g.beside ? std::min(level.shared_by, options_.threads) : 1;
-    if (bytes <= level.bytes / sharing / 4 * 3) return l;
-  }
-  return kMemory;
-}
-
-bool FusionSearch::depends(const Group& g, int tensor, int dim) const {
-  for (int s = g.begin; s < g.end; ++s) {
-    const int own = g_.dims[dim].in_stage[s];
-    for (int t = 0; t < g_.stages[s].computation.tensors() && own >= 0; ++t)
-      if (g_.buffer_of(g_.tensor_of(s, t)) == tensor &&
-          touches(g_.stages[s].computation.tensor(t), own))
-        return true;
-  }
-  return false;
-}
-
-// What the first part makes for the second, itself or in place, unless it has a buffer already.
-std::vector<int> FusionSearch::stored(const Group& g, int cut) const {
-  std::vector<int> out;
-  for (int made = g.begin; made < cut; ++made) {
-    const int tensor = g_.made_by(made);
-    if (g_.buffer_of(tensor) != tensor || g.buffers.contains(tensor) ||
-        g_.is_result(g_.memory_of(tensor)) || idle(g, made))
-      continue;
-    for (int s = cut; s < g.end; ++s)
-      if (g_.uses_buffer(s, tensor)) {
-        out.push_back(tensor);
-        break;
-      }
-  }
-  return out;
-}
-
-Group FusionSearch::first(const Group& g, int cut) const {
-  Group out = keeping(g, stored(g, cut));
-  out.end = cut;
-  return out;
-}
-
-// What the stages of a group have touched is so near then.
-void FusionSearch::touch(Group& g, Level near) const {
-  std::set<int> memory;
-  for (const int t : tensors(g)) memory.insert(g_.memory_of(t));
-  for (size_t t = 0; t < g.level.size(); ++t)
-    if (memory.contains(g_.memory_of(static_cast<int>(t)))) g.level[t] = std::min(g.level[t], near);
-}
-
-// It finds near what the first part has touched, where all fits.
-Group FusionSearch::second(const Group& g, int cut) const {
-  Group out = first(g, cut);
-  const Level near = nearest(footprint(g), g);
-  touch(out, near);
-  out.begin = cut;
-  out.end = g.end;
-  return out;
-}
-
-// What steps of a tile hand on to one another, and nobody behind the tile reads.
-std::vector<int> FusionSearch::kept(const Group& g, const Option& o) const {
-  const int max = g_.made_by(g_.online.max);
-  if (!is_online(g_, o.dim, g.begin, g.end) || g.buffers.contains(max)) return {};
-  return {max};
-}
-
-Group FusionSearch::keeping(const Group& g, const std::vector<int>& tensors) const {
-  Group out = g;
-  for (const int t : tensors) {
-    out.buffers[t] = stored_shape(g_, t, g.extents);
-    out.level[t] = nearest(footprint(g), g);
-  }
-  return out;
-}
-
-Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first) const {
-  Group out = g;
-  out.extents[o.dim] = extent;
-  if (!first && sums_over(g_, o.dim, g.begin, g.end)) out.behind.insert(o.dim);
-  out.carries |= !first && is_online(g_, o.dim, g.begin, g.end);
-  out.coarse = o.coarse;
-  if (o.parallel) {
-    out.threads = 1;
-    out.beside = true;
-  } else {
-    out.tiled.insert(o.dim);
-  }
-  const Level near = nearest(footprint(out), out);
-  for (const int t : tensors(g))
-    if (!depends(g, t, o.dim)) out.level[t] = std::min(out.level[t], near);
-  return out;
-}
-
-// What the first step does not find near.
-Cost FusionSearch::bring(const Group& g, const Option& o) const {
-  const Group inner = step(g, o, o.tile, true);
-  Cost total;
-  for (const int t : tensors(g))
-    if (inner.level[t] < g.level[t]) {
-      const LevelDesc& from = machine_.levels[g.level[t]];
-      total = total + ceil_div(bytes_of(t, g.extents), from.line) *
-                          Cost::milli(from.prefetched_millicycles);
-    }
-  return total;
-}
-
-// Buffers that have a border are filled with zeros first; what lies beyond L2 is written back from
-// there, which nothing hides. (G: scores of attention over 4096 positions, 64 MiB, AVX2: the
-// product that stores them takes 26.5 ms, 18.4 without this.)
-Cost FusionSearch::storing(const Group& g, const std::vector<int>& stored) const {
-  Cost total;
-  for (const int t : stored) {
-    const LevelDesc& at = machine_.levels[g.level[t]];
-    const Cost once = ceil_div(bytes_of(t, g.extents), at.line) * Cost::milli(at.line_millicycles);
-    if (!g_.stages[t - g_.params].border.empty()) total = total + once;
-    if (g.level[t] > kL2) total = total + once;
-  }
-  return total;
 }
 
 bool FusionSearch::keeps_panels(int stage, int dim, i64 tile) const {
@@ -343,22 +170,17 @@ void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim, bo
     if (size % blocks != 0) continue;
     bool whole = true;
     for (int s = g.begin; s < g.end; ++s) whole &= keeps_panels(s, dim, size);
-    if (whole)
-      out.push_back(
-          {.bound = {}, .dim = dim, .tile = size, .parallel = parallel, .coarse = coarse});
+    if (whole) out.push_back({.dim = dim, .tile = size, .parallel = parallel, .coarse = coarse});
   }
 }
 
 std::vector<Option> FusionSearch::options(const Group& g) {
   std::vector<Option> out;
-  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.bound = {}, .cut = cut});
+  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.cut = cut});
   const Batches first = batches(g);
   const bool coarse = g.coarse || (!first.several && !pays(g));
   const int dims = coarse && !keeps_much(g) ? 0 : static_cast<int>(g_.dims.size());
   for (int d = 0; d < dims; ++d) add_tiles(g, first, d, coarse, out);
-  for (Option& o : out) o.bound = bound(sum(g, o));
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Option& a, const Option& b) { return a.bound < b.bound; });
   return out;
 }
 
@@ -382,14 +204,31 @@ FusionSearch::Sum FusionSearch::sum(const Group& outside, const Option& o) const
   return out;
 }
 
-Cost FusionSearch::bound(const Sum& s) {
-  Cost total = s.base;
-  for (const auto& [part, weight] : s.parts) {
-    const Cost least = bound(part);
-    if (!least.finite()) return least;
-    total = total + weight * least;
+FusionSearch::Node& FusionSearch::node(Group g) {
+  std::string key = this->key(g);
+  return nodes_.try_emplace(std::move(key), Node{.group = std::move(g)}).first->second;
+}
+
+FusionSearch::Candidate FusionSearch::candidate(const Group& g, const Option& o) {
+  Sum s = sum(g, o);
+  Candidate out{.option = o, .base = s.base, .bound = s.base, .parts = {}};
+  for (auto& [part, weight] : s.parts) {
+    Node& n = node(std::move(part));
+    out.parts.emplace_back(&n, weight);
+    const Cost least = bound(n);
+    out.bound =
+        least.finite() && out.bound.finite() ? out.bound + weight * least : Cost::infinite();
   }
-  return total;
+  return out;
+}
+
+// What can be cheapest first.
+std::vector<FusionSearch::Candidate> FusionSearch::candidates(const Group& g) {
+  std::vector<Candidate> out;
+  for (const Option& o : options(g)) out.push_back(candidate(g, o));
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  return out;
 }
 
 Part FusionSearch::part(const Group& g, int stage) const {
@@ -460,21 +299,20 @@ const Optimum* FusionSearch::program(const Group& part_of) {
 }
 
 // Exact where it is less than `enough`; else anything that is no less.
-Cost FusionSearch::price(const Group& g, const Option& o, Cost enough) {
-  const Sum s = sum(g, o);
+Cost FusionSearch::price(const Candidate& c, Cost enough) {
   Cost behind;  // what parts that are not solved yet cost at least
   if (options_.pruning.bounds)
-    for (const auto& [part, weight] : s.parts) behind = behind + weight * bound(part);
-  Cost total = s.base;
-  for (const auto& [part, weight] : s.parts) {
+    for (const auto& [part, weight] : c.parts) behind = behind + weight * bound(*part);
+  Cost total = c.base;
+  for (const auto& [part, weight] : c.parts) {
     Cost limit = Cost::infinite();
     if (options_.pruning.bounds) {
-      behind = behind - weight * bound(part);
+      behind = behind - weight * bound(*part);
       if (total + behind >= enough) return enough;
       if (weight > 0 && enough.finite())
         limit = Cost::milli(static_cast<i64>((enough - (total + behind)).value()) / weight + 1);
     }
-    const Cost cost = solve(part, limit).cost;
+    const Cost cost = solve(*part, limit).cost;
     if (!cost.finite()) return cost;
     total = total + weight * cost;
   }
@@ -489,32 +327,31 @@ Solved FusionSearch::solve_stage(const Group& g) {
 }
 
 // The cheapest choice that costs less than `enough`; see below().
-Solved FusionSearch::solve_options(const Group& g, Known& known, Cost enough) {
+Solved FusionSearch::solve_options(Node& n, Cost enough) {
   Solved best;
-  if (!known.options) known.options = options(g);
-  for (const Option& o : *known.options) {
-    const Cost least = std::min(below(best, o), enough);
+  if (!n.candidates) n.candidates = candidates(n.group);
+  for (const Candidate& c : *n.candidates) {
+    const Cost least = std::min(below(best, c.option), enough);
     if (budget_) break;
-    if (options_.pruning.bounds && o.bound >= least) continue;
-    const Cost cost = price(g, o, least);
-    if (cost < least) best = {cost, o};
+    if (options_.pruning.bounds && c.bound >= least) continue;
+    const Cost cost = price(c, least);
+    if (cost < least) best = {cost, c.option};
   }
   return best;
 }
 
 // A group's program, if it costs less than `enough`. What was looked for in vain is remembered with
 // the limit.
-Solved FusionSearch::solve(const Group& g, Cost enough) {
-  Known& known = known_[key(g)];
-  if (known.exact) return known.solved;
-  if (known.at_least >= enough) return {};
-  const bool possible = !options_.pruning.bounds || bound(g) < enough;
-  const bool single = g.end == g.begin + 1;
-  if (possible) known.solved = single ? solve_stage(g) : solve_options(g, known, enough);
-  known.exact = known.solved.cost.finite() || (possible && single) || !enough.finite();
-  known.at_least = enough;
-  if (known.exact) known.options.reset();
-  return known.solved;
+Solved FusionSearch::solve(Node& n, Cost enough) {
+  if (n.exact) return n.solved;
+  if (n.at_least >= enough) return {};
+  const bool possible = !options_.pruning.bounds || bound(n) < enough;
+  const bool single = n.group.end == n.group.begin + 1;
+  if (possible) n.solved = single ? solve_stage(n.group) : solve_options(n, enough);
+  n.exact = n.solved.cost.finite() || (possible && single) || !enough.finite();
+  n.at_least = enough;
+  if (n.exact) n.candidates.reset();
+  return n.solved;
 }
 
 // As the program for all of a stage would have it, whatever is tiled then.
@@ -533,8 +370,9 @@ void FusionSearch::choose_packing() {
 }
 
 FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
-  Group g = outside;
-  const Solved solved = solve(g, Cost::infinite());
+  Node& known = node(outside);
+  Group g = known.group;
+  const Solved solved = solve(known, Cost::infinite());
   if (g.end == g.begin + 1) {
     if (idle(g, g.begin)) return std::make_shared<Fused>(Fused{Sequence{}});
     const Optimum& found = *program(g);
@@ -563,10 +401,23 @@ FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
   return state.empty() ? tile : std::make_shared<Fused>(Fused{Sequence{state, {tile}}});
 }
 
+// Of what runs one stage after the other, which is one of the programs.
+Cost FusionSearch::at_most() {
+  choose_packing();
+  const Sum each = one_by_one(root());
+  Cost total = each.base;
+  for (const auto& [stage, weight] : each.parts) {
+    const Cost cost = solve_stage(stage).cost;
+    if (!cost.finite()) return cost;
+    total = total + weight * cost;
+  }
+  return total + memory_share(total) + Cost::milli(1);
+}
+
 std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   choose_packing();
   const Group all = root();
-  const Solved solved = solve(all, enough);
+  const Solved solved = solve(node(all), enough);
   if (budget_) return StopReason::kBudget;
   if (!solved.cost.finite()) return StopReason::kNoImplementation;
   const auto fusion = std::make_shared<Fusion>();

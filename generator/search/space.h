@@ -95,7 +95,7 @@ class Space {
   Limits capacity() const;
   Key key(const Spec& s) const { return coordinates_.key(s); }
   // All that the answers of this Space depend on, but for the root's extents.
-  const std::string& signature() const { return coordinates_.signature(); }
+  std::string signature() const { return coordinates_.signature(problem_); }
 
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).

@@ -285,5 +285,28 @@ TEST_CASE("tiles keep more between stages than all else only where they are much
     }
 }
 
+TEST_CASE("a Graph is searched for what costs less than its stages one after the other") {
+  const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  for (const char* text :
+       {"(x: f32[40,600]): f32 = softmax(x, axis=1)",
+        "(a: f32[60,70], b: f32[70,80], c: f32[80,50]): f32 = matmul(matmul(a, b), c)",
+        "(q: f32[200,8], k: f32[200,8], v: f32[200,8]): f32 = "
+        "matmul(softmax(matmul(q, transpose(k)), axis=1), v)"})
+    for (const char* isa : {"scalar", "avx2"})
+      for (const int threads : {1, 2}) {
+        CAPTURE(text);
+        CAPTURE(isa);
+        CAPTURE(threads);
+        const auto search = [&] {
+          return FusionSearch(graph_of(spec(text)), machine, *find_isa(isa), {.threads = threads});
+        };
+        const Cost most = search().at_most();
+        const Optimum any = found(search().run(Cost::infinite()));
+        const Optimum below = found(search().run(most));
+        CHECK(any.cost < most);
+        CHECK(print(*below.fusion) == print(*any.fusion));
+      }
+}
+
 }  // namespace
 }  // namespace morello

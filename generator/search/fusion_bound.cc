@@ -114,7 +114,8 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
   // Other buffers may keep the dims.
   const std::vector<Family> families =
       keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
-  for (const Bounded& b : by_bound(*c, machine_, families, options_.threads, part(near, stage))) {
+  const SearchOptions any{.threads = options_.threads, .part = part(near, stage)};
+  for (const Bounded& b : by_bound(*c, machine_, families, any)) {
     if (b.problem.threads == 1 || g.beside)
       least.serial = std::min(least.serial, b.bound);
     else

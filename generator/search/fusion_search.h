@@ -41,6 +41,7 @@ struct StageProblem {
   std::vector<Family> families;
   Part part;
   int threads = 1;
+  bool divided = false;  // among them
 };
 
 // Sizes of steps in which sums over a dim are divided.
@@ -85,8 +86,9 @@ class FusionSearch {
   std::vector<int> kept(const Group& g, const Option& o) const;
   // A stage that has nothing to do.
   bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
-  // What a group of one other stage is searched for, and what calling that costs besides.
-  StageProblem problem(const Group& g) const;
+  // What a group of one other stage is searched for, of which the cheapest is its program, and what
+  // calling that costs besides.
+  std::vector<StageProblem> problems(const Group& g) const;
   static Cost call();
 
  private:
@@ -159,6 +161,9 @@ class FusionSearch {
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
   bool keeps_dims(const Group& g, int stage) const;
+  StageProblem problem(const Group& g) const;
+  Cost least(const StageProblem& p) const;
+  void search(StageProblem p, std::optional<Optimum>& best);
   std::vector<Family> families_of(const Computation& c, int stage) const;
   const Optimum* program(const Group& part_of);
 

@@ -178,11 +178,13 @@ class Race {
 }  // namespace
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, int threads, const Part& part) {
+                              std::span<const Family> families, const SearchOptions& options) {
   std::vector<Bounded> out;
+  std::set<int> threads = {options.threads};
+  if (!options.part.beside && !options.divided) threads.insert(1);
   for (const Family& f : families)
-    for (int t : part.beside ? std::set<int>{threads} : std::set<int>{1, threads}) {
-      const Problem problem{&c, &machine, f, t, part};
+    for (int t : threads) {
+      const Problem problem{&c, &machine, f, t, options.part};
       out.push_back({problem, Space(problem).lower_bound()});
     }
   std::stable_sort(out.begin(), out.end(),
@@ -192,7 +194,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads) {
-  return by_bound(c, machine, families(c, isa), threads);
+  return by_bound(c, machine, families(c, isa), {.threads = threads});
 }
 
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
@@ -205,7 +207,7 @@ std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Mac
                                                  const Isa& isa, const SearchOptions& options) {
   std::vector<Task> tasks;
   const std::vector<Family> all = options.families.empty() ? families(c, isa) : options.families;
-  for (Bounded& b : by_bound(c, machine, all, options.threads, options.part)) {
+  for (Bounded& b : by_bound(c, machine, all, options)) {
     const FamilyResult result{b.problem.family, b.problem.threads, b.bound};
     tasks.push_back({std::move(b.problem), result, nullptr});
   }

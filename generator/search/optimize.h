@@ -14,6 +14,7 @@ namespace morello {
 
 struct SearchOptions {
   int threads = 1;              // what the kernel may use at run time
+  bool divided = false;         // none of them does all of it
   int jobs = 1;                 // what the search may use; never changes the answer
   i64 max_specs = 0;            // deterministic budget per family; 0: none
   bool count_programs = false;  // fill in Optimum::log10_programs
@@ -57,10 +58,11 @@ struct Bounded {
   Problem problem;
   Cost bound;
 };
-// All of them for a kernel that may use so many threads, cheapest bound first; the order of the
-// families decides among equals, serial first.
+// Those of some families with such threads and as such a part, cheapest bound first; the order of
+// the families decides among equals, serial first.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, int threads, const Part& part = {});
+                              std::span<const Family> families, const SearchOptions& options);
+// All of them for a kernel that may use so many threads.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads);
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "search/fusion_search.h"
@@ -34,23 +33,12 @@ static bool pads_take_time(const Fusion& f, Cost cost) {
   return 8 * copies >= cost;
 }
 
-// Whether threads may take longer to start than they save: when each stage could be done in the
-// time that a few starts take.
-static bool may_be_serial(FusionSearch& serial, const Machine& machine) {
-  constexpr i64 kStarts = 4;
-  const i64 stages = static_cast<i64>(serial.graph()->stages.size());
-  return serial.both_bounds(serial.root()).serial <=
-         kStarts * stages * Cost::milli(machine.parallel_millicycles);
-}
-
-// The program for one thread, if it may be the cheapest for several.
+// The program for one thread.
 static std::variant<Optimum, StopReason> without_threads(const Graph& graph, const Machine& machine,
                                                          const Isa& isa, SearchOptions options,
                                                          Cost enough) {
   const int threads = std::exchange(options.threads, 1);
-  FusionSearch search(graph, machine, isa, options);
-  if (threads == 1 || !may_be_serial(search, machine)) return StopReason::kNoImplementation;
-  auto found = search.run(enough);
+  auto found = FusionSearch(graph, machine, isa, options).run(enough);
   if (Optimum* o = std::get_if<Optimum>(&found)) {
     Fusion fusion = *o->fusion;
     fusion.threads = threads;
@@ -65,6 +53,8 @@ static std::variant<Optimum, StopReason> without_threads(const Graph& graph, con
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options,
                                                  Cost enough) {
+  if (options.threads == 1)
+    return FusionSearch(std::move(graph), machine, isa, options).run(enough);
   auto serial = without_threads(graph, machine, isa, options, enough);
   const Optimum* best = std::get_if<Optimum>(&serial);
   if (!best && std::get<StopReason>(serial) == StopReason::kBudget) return serial;
@@ -79,18 +69,18 @@ std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& mac
   return found;
 }
 
-// The program for a Graph costs less: another Graph is searched for what does, too. (softmax of
-// f32[67,3,55], 2 threads, no vectors: the one with carried stages had 690,000 groups, for a
-// program that costs a quarter more.)
+// The program for a Graph costs less: other Graphs, and one thread where there are several, are
+// searched for what does, too. (softmax of f32[67,3,55], 2 threads, no vectors: the one with
+// carried stages had 690,000 groups, for a program that costs a quarter more.)
 static Cost at_most(const Graph& g, const Machine& machine, const Isa& isa,
                     const SearchOptions& options) {
-  Cost least = Cost::infinite();
-  for (const int threads : std::set<int>{1, options.threads}) {
-    SearchOptions with = options;
-    with.threads = threads;
-    least = std::min(least, FusionSearch(g, machine, isa, with).at_most());
-  }
-  return least;
+  const Cost divided = FusionSearch(g, machine, isa, options).at_most();
+  if (options.threads == 1) return divided;
+  SearchOptions alone = options;
+  alone.threads = 1;
+  FusionSearch serial(g, machine, isa, alone);
+  const bool wins = serial.both_bounds(serial.root()).serial < divided;
+  return wins ? std::min(divided, serial.at_most()) : divided;
 }
 
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
@@ -103,7 +93,8 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
   if (!lies_in_l1(given, machine))
     for (const auto& rewrite : {sums_apart, online})
       if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
-  const Cost most = graphs.size() > 1 ? at_most(given, machine, isa, shared) : Cost::infinite();
+  const bool several = graphs.size() > 1 || options.threads > 1;  // to be searched
+  const Cost most = several ? at_most(given, machine, isa, shared) : Cost::infinite();
   std::optional<Optimum> best;
   SearchStats stats;
   const std::optional<Graph> without_pads = unpadded(given);

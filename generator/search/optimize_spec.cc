@@ -98,20 +98,22 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
   std::optional<Optimum> best;
   SearchStats stats;
   const std::optional<Graph> without_pads = unpadded(given);
-  // Those that divide sums first: where they are cheaper, they are so by far. Of equals the spec's
-  // own stages win.
-  const auto search = [&](Graph g, Cost beyond) {
-    const Cost enough = std::min(most, best ? best->cost + beyond : Cost::infinite());
+  const auto search = [&](Graph g, Cost enough) {
     auto found = optimize_graph(std::move(g), machine, isa, shared, enough);
     if (const StopReason* why = std::get_if<StopReason>(&found)) return *why != StopReason::kBudget;
     stats += std::get<Optimum>(found).stats;
     best = std::move(std::get<Optimum>(found));
     return true;
   };
+  // Those that divide sums first: where they are cheaper, they are so by far. Of equals the spec's
+  // own stages win.
   for (auto g = graphs.rbegin(); g != graphs.rend(); ++g)
-    if (!search(std::move(*g), Cost::milli(1))) return StopReason::kBudget;
+    if (!search(std::move(*g), best ? best->cost + Cost::milli(1) : most))
+      return StopReason::kBudget;
+  // Bounds are none on a machine that finds farther away sooner.
+  if (!best && !search(given, Cost::infinite())) return StopReason::kBudget;
   if (without_pads && best && best->fusion && pads_take_time(*best->fusion, best->cost) &&
-      !search(*without_pads, Cost()))
+      !search(*without_pads, best->cost))
     return StopReason::kBudget;
   if (!best) return StopReason::kNoImplementation;
   best->stats = stats;

@@ -418,5 +418,19 @@ TEST_CASE("every 16-bit float decodes and encodes") {
     }
 }
 
+TEST_CASE("ends of intervals do not show what a zero between them becomes") {
+  const double inf = HUGE_VAL;
+  const Interval zero = Interval::between(-1, 1), positive = Interval::between(1, 2);
+  const auto exactly = [](double x) { return Interval::exactly(x); };
+  CHECK(div(zero, exactly(0)).unchecked);
+  CHECK(mul(zero, exactly(inf)).unchecked);
+  CHECK(mul(Interval::between(-inf, -5), zero).unchecked);
+  const Interval infinite[] = {div(positive, exactly(0)), mul(positive, exactly(inf))};
+  for (const Interval& i : infinite) CHECK((!i.unchecked && i.lo == inf && i.hi == inf));
+  CHECK(std::isnan(mul(exactly(0), exactly(inf)).lo));
+  const Interval product = mul(zero, positive);
+  CHECK((!product.unchecked && product.lo == -2 && product.hi == 2));
+}
+
 }  // namespace
 }  // namespace morello::run

@@ -23,6 +23,10 @@ Interval hull(const double (&values)[N]) {
   return {.lo = *std::min_element(values, values + N), .hi = *std::max_element(values, values + N)};
 }
 
+// Whether a zero lies between its ends: these do not show what happens to that.
+bool holds_zero(const Interval& a) { return a.lo < 0 && a.hi > 0; }
+bool reaches_infinity(const Interval& a) { return std::isinf(a.lo) || std::isinf(a.hi); }
+
 Interval rounded(const Interval& a) {
   if (a.unchecked || is_nan(a)) return a;
   return Interval::between(a.lo, a.hi);
@@ -83,6 +87,9 @@ Interval sub(const Interval& a, const Interval& b) { return add(a, negative(b));
 
 Interval mul(const Interval& a, const Interval& b) {
   if (unknown(a, b)) return anything();
+  // 0 * inf
+  if ((holds_zero(a) && reaches_infinity(b)) || (reaches_infinity(a) && holds_zero(b)))
+    return anything();
   const double ends[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
   const Interval unrounded = hull(ends);
   Interval out = rounded(unrounded);
@@ -108,6 +115,7 @@ Interval square(const Interval& a) {
 Interval div(const Interval& a, const Interval& b) {
   if (unknown(a, b)) return anything();
   if (!b.exact() && b.lo <= 0 && b.hi >= 0) return anything();
+  if (b.lo == 0 && holds_zero(a)) return anything();  // 0 / 0
   const double ends[] = {a.lo / b.lo, a.lo / b.hi, a.hi / b.lo, a.hi / b.hi};
   return rounded(hull(ends));
 }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <random>
 #include <set>
 
 #include "search/fused_specs.h"
@@ -306,6 +307,34 @@ TEST_CASE("a Graph is searched for what costs less than its stages one after the
         CHECK(any.cost < most);
         CHECK(print(*below.fusion) == print(*any.fusion));
       }
+}
+
+// Bounds take what is nearer to be sooner there; where it is not, they may be too high.
+TEST_CASE("a machine that finds farther away sooner has a program, too") {
+  const KernelSpec k = spec(
+      "(p0: f32[7,17], p1: f32[1,17]): bf16 = convert(max(broadcast(reduce_min(p0, axis=0), "
+      "axis=0), p1))");
+  std::mt19937 random(1);
+  const auto pick = [&](unsigned least, unsigned most) {
+    return static_cast<i64>(least + random() % (most - least + 1));
+  };
+  for (int i = 0; i < 50; ++i) {
+    Machine machine = *load_machine("x86-64-v3");
+    machine.parallel_millicycles = pick(1, 50) * 1000;
+    i64 bytes = 64 * pick(4, 40);
+    for (Level l = kL1; l <= kMemory; ++l) {
+      LevelDesc& level = machine.levels[l];
+      level.bytes = l == kMemory ? 0 : bytes;
+      level.line_millicycles = level.prefetched_millicycles = pick(1, 12) * 1000;
+      bytes *= pick(2, 9);
+    }
+    for (const int threads : {2, 5}) {
+      CAPTURE(machine.toml());
+      CAPTURE(threads);
+      const auto o = optimize(k, machine, *find_isa("avx2"), {.threads = threads});
+      CHECK(std::holds_alternative<Optimum>(o));
+    }
+  }
 }
 
 }  // namespace

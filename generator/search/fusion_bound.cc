@@ -114,8 +114,7 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
   // Other buffers may keep the dims.
   const std::vector<Family> families =
       keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
-  const SearchOptions any{.threads = options_.threads, .part = part(near, stage)};
-  for (const Bounded& b : by_bound(*c, machine_, families, any)) {
+  for (const Bounded& b : by_bound(*c, machine_, families, options_.threads, part(near, stage))) {
     if (b.problem.threads == 1 || g.beside)
       least.serial = std::min(least.serial, b.bound);
     else
@@ -138,10 +137,13 @@ FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
   return sum;
 }
 
+Cost FusionSearch::bound(const Group& g) {
+  const Bound least = both_bounds(g);
+  return g.threads > 1 ? std::min(least.serial, least.shared) : least.serial;
+}
+
 Cost FusionSearch::bound(Node& n) {
-  if (n.bound) return *n.bound;
-  const Bound least = both_bounds(n.group);
-  n.bound = n.group.threads > 1 ? std::min(least.serial, least.shared) : least.serial;
+  if (!n.bound) n.bound = bound(n.group);
   return *n.bound;
 }
 

@@ -35,13 +35,10 @@ struct Option {
   bool coarse = false;
 };
 
-// A program of one of these families; none: there is no program.
+// The cheapest program for one of these problems; none: there is no program.
 struct StageProblem {
   std::shared_ptr<const Computation> computation;
-  std::vector<Family> families;
-  Part part;
-  int threads = 1;
-  bool divided = false;  // among them
+  std::vector<Bounded> problems = {};
 };
 
 // Sizes of steps in which sums over a dim are divided.
@@ -62,7 +59,7 @@ class FusionSearch {
   Cost at_most();
 
   const std::shared_ptr<const Graph>& graph() const { return graph_; }
-  // To be called first: what candidates there are depends on it.
+  // To be called first: what candidates there are depends on it. Once is enough.
   void choose_packing();
   Group root() const;
   // No program for a group is cheaper: one that uses one thread only, and one in which threads
@@ -86,9 +83,8 @@ class FusionSearch {
   std::vector<int> kept(const Group& g, const Option& o) const;
   // A stage that has nothing to do.
   bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
-  // What a group of one other stage is searched for, of which the cheapest is its program, and what
-  // calling that costs besides.
-  std::vector<StageProblem> problems(const Group& g) const;
+  // What a group of one other stage is searched for, and what calling that costs besides.
+  StageProblem problem(const Group& g) const;
   static Cost call();
 
  private:
@@ -145,6 +141,7 @@ class FusionSearch {
   Level first_level(const Group& g, int tensor, int stage);
   Level least_level(const Group& g, int stage, int operand);
   Cost starts() const;
+  Cost bound(const Group& g);
   Cost bound(Node& n);
   Candidate candidate(const Group& g, const Option& o);
   Group near(const Group& g, int stage);
@@ -161,9 +158,6 @@ class FusionSearch {
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
   bool keeps_dims(const Group& g, int stage) const;
-  StageProblem problem(const Group& g) const;
-  Cost least(const StageProblem& p) const;
-  void search(StageProblem p, std::optional<Optimum>& best);
   std::vector<Family> families_of(const Computation& c, int stage) const;
   const Optimum* program(const Group& part_of);
 
@@ -183,7 +177,7 @@ class FusionSearch {
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;
-  bool budget_ = false;
+  bool packing_chosen_ = false, budget_ = false;
 };
 
 }  // namespace morello

@@ -178,13 +178,12 @@ class Race {
 }  // namespace
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, const SearchOptions& options) {
+                              std::span<const Family> families,
+                              const std::map<int, Part>& by_threads) {
   std::vector<Bounded> out;
-  std::set<int> threads = {options.threads};
-  if (!options.part.beside && !options.divided) threads.insert(1);
   for (const Family& f : families)
-    for (int t : threads) {
-      const Problem problem{&c, &machine, f, t, options.part};
+    for (const auto& [threads, part] : by_threads) {
+      const Problem problem{&c, &machine, f, threads, part};
       out.push_back({problem, Space(problem).lower_bound()});
     }
   std::stable_sort(out.begin(), out.end(),
@@ -192,9 +191,16 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
   return out;
 }
 
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
+                              std::span<const Family> families, int threads, const Part& part) {
+  std::map<int, Part> by_threads = {{threads, part}};
+  if (!part.beside) by_threads[1] = part;
+  return by_bound(c, machine, families, by_threads);
+}
+
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads) {
-  return by_bound(c, machine, families(c, isa), {.threads = threads});
+  return by_bound(c, machine, families(c, isa), threads);
 }
 
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
@@ -205,12 +211,15 @@ std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& 
 
 std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options) {
-  std::vector<Task> tasks;
   const std::vector<Family> all = options.families.empty() ? families(c, isa) : options.families;
-  for (Bounded& b : by_bound(c, machine, all, options)) {
-    const FamilyResult result{b.problem.family, b.problem.threads, b.bound};
-    tasks.push_back({std::move(b.problem), result, nullptr});
-  }
+  return optimize_among(by_bound(c, machine, all, options.threads, options.part), options);
+}
+
+std::variant<Optimum, StopReason> optimize_among(std::span<const Bounded> problems,
+                                                 const SearchOptions& options) {
+  std::vector<Task> tasks;
+  for (const auto& [problem, bound] : problems)
+    tasks.push_back({problem, {problem.family, problem.threads, bound}, nullptr});
   Race race(tasks, options);
   race.run();
   if (race.undecided()) return StopReason::kBudget;

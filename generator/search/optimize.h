@@ -14,7 +14,6 @@ namespace morello {
 
 struct SearchOptions {
   int threads = 1;              // what the kernel may use at run time
-  bool divided = false;         // none of them does all of it
   int jobs = 1;                 // what the search may use; never changes the answer
   i64 max_specs = 0;            // deterministic budget per family; 0: none
   bool count_programs = false;  // fill in Optimum::log10_programs
@@ -58,11 +57,14 @@ struct Bounded {
   Problem problem;
   Cost bound;
 };
-// Those of some families with such threads and as such a part, cheapest bound first; the order of
-// the families decides among equals, serial first.
+// Some families with as many threads as there are parts, as such a part of a kernel: cheapest bound
+// first; the order of the families decides among equals, then fewer threads.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, const SearchOptions& options);
-// All of them for a kernel that may use so many threads.
+                              std::span<const Family> families,
+                              const std::map<int, Part>& by_threads);
+// Serial and with so many threads; beside other tasks only with those.
+std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
+                              std::span<const Family> families, int threads, const Part& part = {});
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads);
 
@@ -74,6 +76,9 @@ std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine
 std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options);
 
+// The cheapest of all programs for these problems, which are in the order of their bounds.
+std::variant<Optimum, StopReason> optimize_among(std::span<const Bounded> problems,
+                                                 const SearchOptions& options);
 // The same for a computation whose sizes are all known (optimize.cc), and where some are not
 // (optimize_patchwork.cc): optimize() is one of them.
 std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Machine& machine,

@@ -25,6 +25,7 @@
 // sizes, where stages make more for one another than they share with others (keeps_much()).
 
 #include <algorithm>
+#include <utility>
 
 #include "impl/stage_output.h"
 #include "search/fusion_search.h"
@@ -216,8 +217,8 @@ FusionSearch::Candidate FusionSearch::candidate(const Group& g, const Option& o)
     Node& n = node(std::move(part));
     out.parts.emplace_back(&n, weight);
     const Cost least = bound(n);
-    out.bound =
-        least.finite() && out.bound.finite() ? out.bound + weight * least : Cost::infinite();
+    if (!least.finite()) out.bound = least;
+    if (out.bound.finite()) out.bound = out.bound + weight * least;
   }
   return out;
 }
@@ -263,79 +264,43 @@ std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) c
   return out;
 }
 
+// Several threads are taken to divide a stage as those before, each with its own. One thread finds
+// what several have made in the caches of others: no nearer than in what they share. (If it found
+// that as near as its own, softmax of one row of 32768 had divided stages among others: G,
+// AVX2 25.0 us for 19.6 by one thread, AVX-512 22.0 for 10.0. Now more of them are: 15.3 and 10.6.)
 StageProblem FusionSearch::problem(const Group& g) const {
-  StageProblem p{.computation = computation(g, g.begin),
-                 .families = {},
-                 .part = part(g, g.begin),
-                 .threads = g.beside ? options_.threads : g.threads};
-  if (p.computation->dims.size() <= kMaxDims && keeps_dims(g, g.begin))
-    p.families = families_of(*p.computation, g.begin);
-  return p;
-}
-
-Cost FusionSearch::least(const StageProblem& p) const {
-  const SearchOptions options{.threads = p.threads, .divided = p.divided, .part = p.part};
-  const std::vector<Bounded> all = by_bound(*p.computation, machine_, p.families, options);
-  return all.empty() ? Cost::infinite() : all[0].bound;
-}
-
-// By one thread, which finds what several have made in the caches of others, and no nearer than in
-// what they share; and divided among them as the stages before, each with its own. (That all are
-// divided alike is a guess. Where one thread alone found all as near as if it had made it, softmax
-// of one row of 32768 had divided stages among others: G, AVX2 25.0 us for 19.6 by one thread,
-// AVX-512 22.0 for 10.0. Now more of them are: 15.3 and 10.6.)
-std::vector<StageProblem> FusionSearch::problems(const Group& g) const {
-  if (g.threads == 1) return {problem(g)};
-  Group shared = g;
-  shared.threads = 1;
-  for (const int t : touched(g).tensors)
-    if (t >= g_.params) shared.level[t] = std::max(shared.level[t], kL3);
-  StageProblem divided = problem(g), alone = problem(shared);
-  divided.divided = true;
-  // First the one that is sooner found to be the cheaper one.
-  const bool small = least(alone) <= least(divided);
-  return small ? std::vector{std::move(alone), std::move(divided)}
-               : std::vector{std::move(divided), std::move(alone)};
+  const int s = g.begin;
+  StageProblem out{.computation = computation(g, s)};
+  if (out.computation->dims.size() > kMaxDims || !keeps_dims(g, s)) return out;
+  std::map<int, Part> by_threads = {{g.beside ? options_.threads : g.threads, part(g, s)}};
+  if (g.threads > 1) {
+    Group shared = g;
+    for (const int t : touched(g).tensors)
+      if (t >= g_.params) shared.level[t] = std::max(shared.level[t], kL3);
+    by_threads[1] = part(shared, s);
+  }
+  out.problems = by_bound(*out.computation, machine_, families_of(*out.computation, s), by_threads);
+  return out;
 }
 
 Cost FusionSearch::call() { return Cost::milli(kCallMilli); }
-
-// The cheaper of two, `best` first: what cannot cost less is not searched.
-void FusionSearch::search(StageProblem p, std::optional<Optimum>& best) {
-  SearchOptions options = options_;
-  options.part = p.part;
-  options.threads = p.threads;
-  options.divided = p.divided;
-  if (best && options_.pruning.bounds) {
-    std::vector<Family> cheaper;
-    for (const Bounded& b : by_bound(*p.computation, machine_, p.families, options))
-      if (b.bound < best->cost) cheaper.push_back(b.problem.family);
-    std::erase_if(p.families, [&](const Family& f) {
-      return std::find(cheaper.begin(), cheaper.end(), f) == cheaper.end();
-    });
-  }
-  if (p.families.empty()) return;
-  options.families = p.families;
-  auto result = optimize_known(*p.computation, machine_, isa_, options);
-  if (const StopReason* why = std::get_if<StopReason>(&result)) {
-    budget_ |= *why == StopReason::kBudget;
-    return;
-  }
-  Optimum& found = std::get<Optimum>(result);
-  kept_computations_.push_back(p.computation);
-  stats_ += found.stats;
-  if (!best || found.cost < best->cost) best = std::move(found);
-}
 
 // The program for a part of one stage.
 const Optimum* FusionSearch::program(const Group& part_of) {
   Group g = part_of;
   g.tiled.clear();
   const auto [at, is_new] = programs_.try_emplace(key(g));
-  std::optional<Optimum>& best = at->second;
-  if (is_new)
-    for (StageProblem& p : problems(g)) search(std::move(p), best);
-  return best ? &*best : nullptr;
+  if (!is_new) return at->second ? &*at->second : nullptr;
+  const StageProblem p = problem(g);
+  auto result = optimize_among(p.problems, options_);
+  if (const StopReason* why = std::get_if<StopReason>(&result)) {
+    budget_ |= *why == StopReason::kBudget;
+    return nullptr;
+  }
+  at->second = std::move(std::get<Optimum>(result));
+  kept_computations_.push_back(p.computation);
+  stats_ += at->second->stats;
+  return &*at->second;
 }
 
 // Exact where it is less than `enough`; else anything that is no less.
@@ -396,6 +361,7 @@ Solved FusionSearch::solve(Node& n, Cost enough) {
 
 // As the program for all of a stage would have it, whatever is tiled then.
 void FusionSearch::choose_packing() {
+  if (std::exchange(packing_chosen_, true)) return;
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
     const std::vector<Operand>& operands = g_.stages[s].computation.operands;
     if (std::none_of(operands.begin(), operands.end(), [](const Operand& o) { return o.packed; }))
@@ -456,10 +422,7 @@ Cost FusionSearch::at_most() {
 
 std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   const Group all = root();
-  const Bound least = both_bounds(all);
-  if (options_.pruning.bounds && least.serial >= enough &&
-      (all.threads == 1 || least.shared >= enough))
-    return StopReason::kNoImplementation;
+  if (options_.pruning.bounds && bound(all) >= enough) return StopReason::kNoImplementation;
   choose_packing();
   const Solved solved = solve(node(all), enough);
   if (budget_) return StopReason::kBudget;

@@ -255,7 +255,7 @@ std::vector<std::pair<Cost, Family>> PatchworkSearch::packings() const {
     const Computation part = with_extents(c_, w.extents);
     std::vector<std::pair<Cost, Family>> here;
     const std::vector<Family> families = families_of(part);
-    for (const Bounded& b : by_bound(part, machine_, families, options_))
+    for (const Bounded& b : by_bound(part, machine_, families, options_.threads, options_.part))
       if (std::none_of(here.begin(), here.end(), [&](const auto& other) {
             return packs_alike(b.problem.family, other.second, c_);
           }))

@@ -33,73 +33,79 @@ static bool pads_take_time(const Fusion& f, Cost cost) {
   return 8 * copies >= cost;
 }
 
-// The program for one thread.
-static std::variant<Optimum, StopReason> without_threads(const Graph& graph, const Machine& machine,
-                                                         const Isa& isa, SearchOptions options,
-                                                         Cost enough) {
-  const int threads = std::exchange(options.threads, 1);
-  auto found = FusionSearch(graph, machine, isa, options).run(enough);
-  if (Optimum* o = std::get_if<Optimum>(&found)) {
-    Fusion fusion = *o->fusion;
-    fusion.threads = threads;
-    o->fusion = std::make_shared<const Fusion>(std::move(fusion));
-  }
-  return found;
-}
+namespace {
 
-// A program without threads is one for `threads`, too, and finds more near. What threads do is then
-// searched for below what it costs. (f32[19,15,3] x f32[3,3], three stages, 3 threads, AVX2: 1.5 s
-// of CPU and 6269 cycles; 20 s and 7524 when the program had to be one for three.)
+// A Graph for one thread and, where there are several, for those. A program without threads is one
+// for several, too, and finds more near: what threads do is searched for below what it costs.
+// (f32[19,15,3] x f32[3,3], three stages, 3 threads, AVX2: 1.5 s of CPU and 6269 cycles; 20 s and
+// 7524 when the program had to be one for three.)
+class GraphSearch {
+ public:
+  GraphSearch(const Graph& graph, const Machine& machine, const Isa& isa, SearchOptions options)
+      : threads_(options.threads) {
+    if (threads_ > 1) divided_.emplace(graph, machine, isa, options);
+    options.threads = 1;
+    serial_.emplace(graph, machine, isa, options);
+  }
+
+  // run() finds what costs less.
+  Cost at_most() {
+    if (!divided_) return serial_->at_most();
+    const Cost most = divided_->at_most();
+    const bool wins = serial_->both_bounds(serial_->root()).serial < most;
+    return wins ? std::min(most, serial_->at_most()) : most;
+  }
+
+  std::variant<Optimum, StopReason> run(Cost enough) {
+    auto serial = serial_->run(enough);
+    Optimum* best = std::get_if<Optimum>(&serial);
+    if (!divided_ || (!best && std::get<StopReason>(serial) == StopReason::kBudget)) return serial;
+    if (!best) return divided_->run(enough);
+    Fusion fusion = *best->fusion;
+    fusion.threads = threads_;
+    best->fusion = std::make_shared<const Fusion>(std::move(fusion));
+    if (divided_->both_bounds(divided_->root()).shared >= best->cost) return serial;
+    auto found = divided_->run(best->cost);
+    if (Optimum* cheaper = std::get_if<Optimum>(&found))
+      cheaper->stats += best->stats;
+    else if (std::get<StopReason>(found) != StopReason::kBudget)
+      return serial;
+    return found;
+  }
+
+ private:
+  int threads_;
+  std::optional<FusionSearch> serial_, divided_;
+};
+
+}  // namespace
+
 std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options,
                                                  Cost enough) {
-  if (options.threads == 1)
-    return FusionSearch(std::move(graph), machine, isa, options).run(enough);
-  auto serial = without_threads(graph, machine, isa, options, enough);
-  const Optimum* best = std::get_if<Optimum>(&serial);
-  if (!best && std::get<StopReason>(serial) == StopReason::kBudget) return serial;
-  FusionSearch search(std::move(graph), machine, isa, options);
-  if (!best) return search.run(enough);
-  if (search.both_bounds(search.root()).shared >= best->cost) return serial;
-  auto found = search.run(best->cost);
-  if (Optimum* cheaper = std::get_if<Optimum>(&found))
-    cheaper->stats += best->stats;
-  else if (std::get<StopReason>(found) != StopReason::kBudget)
-    return serial;
-  return found;
+  return GraphSearch(graph, machine, isa, options).run(enough);
 }
 
-// The program for a Graph costs less: other Graphs, and one thread where there are several, are
-// searched for what does, too. (softmax of f32[67,3,55], 2 threads, no vectors: the one with
-// carried stages had 690,000 groups, for a program that costs a quarter more.)
-static Cost at_most(const Graph& g, const Machine& machine, const Isa& isa,
-                    const SearchOptions& options) {
-  const Cost divided = FusionSearch(g, machine, isa, options).at_most();
-  if (options.threads == 1) return divided;
-  SearchOptions alone = options;
-  alone.threads = 1;
-  FusionSearch serial(g, machine, isa, alone);
-  const bool wins = serial.both_bounds(serial.root()).serial < divided;
-  return wins ? std::min(divided, serial.at_most()) : divided;
-}
-
+// Other Graphs are searched for what may cost less than the spec's own stages one after the other.
+// (softmax of f32[67,3,55], 2 threads, no vectors: the one with carried stages had 690,000 groups,
+// for a program that costs a quarter more.)
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
                                                   const Isa& isa, const SearchOptions& options) {
   TablesInMemory kept;
   SearchOptions shared = options;
   if (!shared.tables && shared.max_specs == 0) shared.tables = &kept;
   const Graph given = graph_of(spec);
-  std::vector<Graph> graphs = {given};
+  std::vector<Graph> others;
   if (!lies_in_l1(given, machine))
-    for (const auto& rewrite : {sums_apart, online})
-      if (std::optional<Graph> other = rewrite(given)) graphs.push_back(std::move(*other));
-  const bool several = graphs.size() > 1 || options.threads > 1;  // to be searched
-  const Cost most = several ? at_most(given, machine, isa, shared) : Cost::infinite();
+    for (const auto& rewrite : {online, sums_apart})
+      if (std::optional<Graph> other = rewrite(given)) others.push_back(std::move(*other));
+  GraphSearch own(given, machine, isa, shared);
+  const bool several = !others.empty() || options.threads > 1;  // searches
+  const Cost most = several ? own.at_most() : Cost::infinite();
   std::optional<Optimum> best;
   SearchStats stats;
-  const std::optional<Graph> without_pads = unpadded(given);
-  const auto search = [&](Graph g, Cost enough) {
-    auto found = optimize_graph(std::move(g), machine, isa, shared, enough);
+  const auto search = [&](GraphSearch& graph, Cost enough) {
+    auto found = graph.run(enough);
     if (const StopReason* why = std::get_if<StopReason>(&found)) return *why != StopReason::kBudget;
     stats += std::get<Optimum>(found).stats;
     best = std::move(std::get<Optimum>(found));
@@ -107,14 +113,19 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
   };
   // Those that divide sums first: where they are cheaper, they are so by far. Of equals the spec's
   // own stages win.
-  for (auto g = graphs.rbegin(); g != graphs.rend(); ++g)
-    if (!search(std::move(*g), best ? best->cost + Cost::milli(1) : most))
-      return StopReason::kBudget;
+  const auto enough = [&] { return best ? best->cost + Cost::milli(1) : most; };
+  for (const Graph& other : others) {
+    GraphSearch graph(other, machine, isa, shared);
+    if (!search(graph, enough())) return StopReason::kBudget;
+  }
+  if (!search(own, enough())) return StopReason::kBudget;
   // Bounds are none on a machine that finds farther away sooner.
-  if (!best && !search(given, Cost::infinite())) return StopReason::kBudget;
-  if (without_pads && best && best->fusion && pads_take_time(*best->fusion, best->cost) &&
-      !search(*without_pads, best->cost))
-    return StopReason::kBudget;
+  if (!best && !search(own, Cost::infinite())) return StopReason::kBudget;
+  if (const std::optional<Graph> other = unpadded(given);
+      other && best && best->fusion && pads_take_time(*best->fusion, best->cost)) {
+    GraphSearch graph(*other, machine, isa, shared);
+    if (!search(graph, best->cost)) return StopReason::kBudget;
+  }
   if (!best) return StopReason::kNoImplementation;
   best->stats = stats;
   return std::move(*best);

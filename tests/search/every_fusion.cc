@@ -89,64 +89,56 @@ EveryFusion::EveryFusion(const Graph& graph, const Machine& machine, const Isa& 
   if (overflow_) programs_.clear();
 }
 
-std::optional<std::vector<EveryFusion::Call>> EveryFusion::cheapest(const StageProblem& p,
-                                                                    int stage) const {
-  if (p.families.empty()) return std::vector<Call>();
-  SearchOptions options;
-  options.families = p.families;
-  options.part = p.part;
-  options.threads = p.threads;
-  options.divided = p.divided;
-  const auto result = optimize_known(*p.computation, machine_, isa_, options);
-  if (std::holds_alternative<StopReason>(result)) return std::vector<Call>();
+std::vector<EveryFusion::Call> EveryFusion::cheapest(const StageProblem& p, int stage) const {
+  const auto result = optimize_among(p.problems, {});
+  if (std::holds_alternative<StopReason>(result)) return {};
   const Optimum& o = std::get<Optimum>(result);
-  return std::vector<Call>{{o.cost, {stage, p.computation, o.problem, o.impl, 0}}};
+  return {{o.cost, {stage, p.computation, o.problem, o.impl, 0}}};
 }
 
-// None: there are too many.
-std::optional<std::vector<EveryFusion::Call>> EveryFusion::every(const StageProblem& p,
-                                                                 int stage) const {
+std::vector<EveryFusion::Call> EveryFusion::every(const StageProblem& p, int stage) const {
   std::vector<Call> out;
-  for (const Bounded& b : by_bound(*p.computation, machine_, p.families,
-                                   {.threads = p.threads, .divided = p.divided, .part = p.part})) {
+  for (const Bounded& b : p.problems) {
     Searcher search(b.problem);
     if (!search.cost().finite()) continue;
     const std::vector<Program> programs =
         enumerate(search.space, search.root(), search.space.capacity(), most_);
-    if (programs.empty()) return std::nullopt;
+    if (programs.empty()) return {};
     for (const Program& one : programs)
       out.push_back({one.cost, {stage, p.computation, b.problem, one.impl, 0}});
   }
   return out;
 }
 
-// Where in known_.
-size_t EveryFusion::known(const StageProblem& p, int stage) {
-  for (size_t i = 0; i < known_.size(); ++i) {
-    const Known& k = known_[i];
-    if (k.stage == stage && *k.problem.computation == *p.computation &&
-        k.problem.families == p.families && k.problem.part == p.part &&
-        k.problem.threads == p.threads && k.problem.divided == p.divided)
-      return i;
-  }
-  known_.push_back({stage, p, {}});
-  const auto calls = inner_ == Inner::kEvery ? every(p, stage) : cheapest(p, stage);
-  overflow_ |= !calls;
-  for (const Call& c : calls.value_or(std::vector<Call>())) {
-    known_.back().programs.push_back(static_cast<int>(table_.size()));
-    problem_of_.push_back(known_.size() - 1);
-    cost_of_.push_back(c.cost);
-    table_.push_back(c.program);
-  }
-  return known_.size() - 1;
-}
-
 std::vector<FusedProgram> EveryFusion::calls_of(const Group& one_stage) {
+  const StageProblem p = search_.problem(one_stage);
+  const auto alike = [](const Bounded& a, const Bounded& b) {
+    return a.problem.family == b.problem.family && a.problem.threads == b.problem.threads &&
+           a.problem.part == b.problem.part;
+  };
+  const auto is_same = [&](const Known& k) {
+    return k.stage == one_stage.begin && *k.problem.computation == *p.computation &&
+           std::equal(k.problem.problems.begin(), k.problem.problems.end(), p.problems.begin(),
+                      p.problems.end(), alike);
+  };
+  auto at = std::find_if(known_.begin(), known_.end(), is_same);
+  if (at == known_.end()) {
+    known_.push_back({one_stage.begin, p, {}});
+    at = known_.end() - 1;
+    const std::vector<Call> calls =
+        inner_ == Inner::kEvery ? every(p, one_stage.begin) : cheapest(p, one_stage.begin);
+    overflow_ |= calls.empty() && !p.problems.empty();
+    for (const Call& c : calls) {
+      at->programs.push_back(static_cast<int>(table_.size()));
+      problem_of_.push_back(known_.size() - 1);
+      cost_of_.push_back(c.cost);
+      table_.push_back(c.program);
+    }
+  }
   std::vector<FusedProgram> out;
-  for (const StageProblem& p : search_.problems(one_stage))
-    for (const int program : known_[known(p, one_stage.begin)].programs)
-      out.push_back({std::make_shared<Fused>(Fused{StageCall{program}}),
-                     cost(program) + FusionSearch::call()});
+  for (const int program : at->programs)
+    out.push_back(
+        {std::make_shared<Fused>(Fused{StageCall{program}}), cost(program) + FusionSearch::call()});
   return out;
 }
 
@@ -218,7 +210,7 @@ Fusion EveryFusion::fusion(const FusedPtr& root) const {
 
 std::vector<EveryFusion::Call> EveryFusion::calls(int program) const {
   const auto at = static_cast<size_t>(program);
-  return every(known_[problem_of_[at]].problem, table_[at].stage).value_or(std::vector<Call>());
+  return every(known_[problem_of_[at]].problem, table_[at].stage);
 }
 
 Cost EveryFusion::cost(int program) const { return cost_of_[static_cast<size_t>(program)]; }

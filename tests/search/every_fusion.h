@@ -4,7 +4,6 @@
 // are searched once.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "search/fusion_search.h"
@@ -51,9 +50,8 @@ class EveryFusion {
                std::vector<FusedProgram>& chosen, std::vector<FusedProgram>& out);
   bool steps_again(const Group& g, const Option& o) const;
   FusedPtr node(const Group& g, const Option& o, const std::vector<FusedProgram>& parts) const;
-  size_t known(const StageProblem& p, int stage);
-  std::optional<std::vector<Call>> cheapest(const StageProblem& p, int stage) const;
-  std::optional<std::vector<Call>> every(const StageProblem& p, int stage) const;
+  std::vector<Call> cheapest(const StageProblem& p, int stage) const;
+  std::vector<Call> every(const StageProblem& p, int stage) const;
 
   const Machine& machine_;
   const Isa& isa_;

@@ -26,7 +26,7 @@ void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std
                  const std::vector<Offset>& offsets, const std::string& reg) {
   const i64 n = static_cast<i64>(offsets.size());
   // One element for all lanes has one offset.
-  const i64 all = a.kind == Access::Kind::kVector ? a.lanes : 1;
+  const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group : 1;
   const bool near = adjacent(offsets), masked = near && n < all && !a.partial.empty();
   const std::string p = masked || (near && n == all) ? at(pointer, offsets[0])
                                                      : stage(w, names, type, pointer, offsets, all);
@@ -36,11 +36,11 @@ void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std
 
 void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
                   const std::vector<Offset>& offsets, const std::string& value) {
-  const i64 n = static_cast<i64>(offsets.size());
-  const bool near = adjacent(offsets), masked = near && n < a.lanes && !a.partial.empty();
-  const bool direct = masked || (near && n == a.lanes);
+  const i64 n = static_cast<i64>(offsets.size()), all = a.lanes * a.group;
+  const bool near = adjacent(offsets), masked = near && n < all && !a.partial.empty();
+  const bool direct = masked || (near && n == all);
   const std::string p = direct ? at(pointer, offsets[0]) : names.fresh("t");
-  if (!direct) w.line("{} {}[{}];", c_type(type), p, a.lanes);
+  if (!direct) w.line("{} {}[{}];", c_type(type), p, all);
   w.code(expand(masked ? a.partial : a.code,
                 {{"p", p}, {"n", std::to_string(n)}, {"r0", value}, {"t", names.fresh("t")}}));
   if (direct) return;

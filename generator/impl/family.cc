@@ -157,8 +157,13 @@ std::vector<const Access*> Builder::candidates(int operand) const {
   const bool vector = lane >= 0 && touches(o, lane);
   const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
   std::vector<const Access*> found;
+  // One number has no order that another row could bring it in.
+  const auto outdone = [&](const Access& a) {
+    return k.lanes == 1 && std::any_of(found.begin(), found.end(),
+                                       [&](const Access* f) { return f->memory == a.memory; });
+  };
   each_access(isa, [&](const Access& a) {
-    if (a.kind == kind && brings(a, k, c, operand)) found.push_back(&a);
+    if (a.kind == kind && brings(a, k, c, operand) && !outdone(a)) found.push_back(&a);
   });
   return found;
 }

@@ -6,8 +6,9 @@
 namespace morello::isas {
 
 inline constexpr const Rows* kAvx2Rows[] = {
-    &kernels::avx2_f32,    &kernels::avx2_int,       &kernels::avx2_reduce, &kernels::avx2_math,
-    &kernels::avx2_access, &kernels::avx2_transpose, &kernels::scalar,      &kernels::scalar_math};
+    &kernels::avx2_f32,  &kernels::avx2_int,    &kernels::avx2_reduce,
+    &kernels::avx2_math, &kernels::avx2_access, &kernels::avx2_transpose,
+    &kernels::f16c,      &kernels::scalar,      &kernels::scalar_math};
 
 inline bool avx2_runs_here() {
 #if defined(__x86_64__)

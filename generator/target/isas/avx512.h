@@ -7,10 +7,10 @@ namespace morello::isas {
 
 // Transpositions are those of AVX2: they move 16 to 32 bytes of a row at a time, which is what
 // panels have.
-inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32,    &kernels::avx512_int,
-                                              &kernels::avx512_reduce, &kernels::avx512_math,
-                                              &kernels::avx512_access, &kernels::avx2_transpose,
-                                              &kernels::scalar,        &kernels::scalar_math};
+inline constexpr const Rows* kAvx512Rows[] = {
+    &kernels::avx512_f32,  &kernels::avx512_int,    &kernels::avx512_reduce,
+    &kernels::avx512_math, &kernels::avx512_access, &kernels::avx2_transpose,
+    &kernels::f16c,        &kernels::scalar,        &kernels::scalar_math};
 
 // __builtin_cpu_supports() says yes only where the operating system saves the registers (XCR0), in
 // libgcc as in compiler-rt.

@@ -5,7 +5,7 @@
 namespace morello {
 
 static std::string_view type_of(const Isa& isa, Dtype t, int lanes) {
-  return lanes == 1 ? c_type(t) : isa.register_type(t);
+  return lanes == 1 ? c_type(t) : isa.register_type(t, lanes);
 }
 
 std::string literal(Dtype type, double x) {
@@ -21,7 +21,7 @@ std::string literal(Dtype type, double x) {
 
 std::string splat(const Isa& isa, Dtype type, int lanes, double x) {
   const std::string number = literal(type, x);
-  return lanes == 1 ? number : expand(isa.splat(type), {{"x", number}});
+  return lanes == 1 ? number : expand(isa.splat(type, lanes), {{"x", number}});
 }
 
 // Compilers warn of an integer beside itself.

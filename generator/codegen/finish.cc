@@ -143,7 +143,9 @@ std::vector<Offset> FinishWriter::lanes(const AddressMap& map, i64 n) const {
 
 void FinishWriter::vector(i64 n) {
   const Isa& isa = *p_.family.isa;
-  const auto type = [&](Dtype t) { return fin_.lanes == 1 ? c_type(t) : isa.register_type(t); };
+  const auto type = [&](Dtype t) {
+    return fin_.lanes == 1 ? c_type(t) : isa.register_type(t, fin_.lanes);
+  };
   const Ref sums{.pointer = "sums", .map = job_.sums, .dtype = c_.compute};
   const std::string from = pointer("s", "sums", sums), sum = names_.fresh("v");
   w_.line("{} {};", type(c_.compute), sum);

@@ -83,7 +83,7 @@ std::string LeafWriter::params() const {
 }
 
 std::string_view LeafWriter::reg_type(Dtype t) const {
-  return k_.lanes == 1 ? c_type(t) : p_.family.isa->register_type(t);
+  return k_.lanes == 1 ? c_type(t) : p_.family.isa->register_type(t, k_.lanes);
 }
 
 // b_0_1: operand b, instance 0 of its first dim with several, 1 of its second.
@@ -374,9 +374,10 @@ std::string LeafWriter::counted(const Term& t, const std::string& value, const E
     if (l * regs_ + instance[f_.lane] < s.valid) lanes |= 1u << l;
   const std::string name = names_.fresh("x");
   w_.line("const {} {} = {};", reg_type(k_.output), name,
-          expand(f_.isa->blend(k_.output), {{"m", fmt::format("{:#x}", lanes)},
-                                            {"a", value},
-                                            {"b", splat(*f_.isa, k_.output, k_.lanes, nothing)}}));
+          expand(f_.isa->blend(k_.output, k_.lanes),
+                 {{"m", fmt::format("{:#x}", lanes)},
+                  {"a", value},
+                  {"b", splat(*f_.isa, k_.output, k_.lanes, nothing)}}));
   return name;
 }
 

@@ -401,7 +401,7 @@ void PackWriter::run(i64 n, const Cursor& c) {
 // A vector of the first n elements.
 void PackWriter::convert(const Conversion& v, const Cursor& c, i64 n) {
   const std::string value = names_.fresh("v");
-  w_.line("{} {};", isa_.register_type(v.load->reg), value);
+  w_.line("{} {};", isa_.register_type(v.load->reg, v.load->lanes), value);
   std::vector<Offset> offsets;
   for (i64 i = 0; i < n; ++i) offsets.push_back(i);
   read_vector(w_, names_, *v.load, from(), source(c), offsets, value);

@@ -127,7 +127,11 @@ void Builder::run() {
     if (group_dim < 0) return;
   }
   if (k.lanes == 1) return with_lane(-1);
-  for (int d : lane_dims(c, k.lanes_reduce)) with_lane(d);
+  // Part of a long vector is what masks are for; where all of a dim is a short one, that needs
+  // none. (G, AVX-512: f32 6x256x8 334 ns, with masks 478.)
+  const bool narrow = k.lanes < isa.widest();
+  for (int d : lane_dims(c, k.lanes_reduce))
+    if (!narrow || c.dims[d].extent <= k.lanes) with_lane(d);
 }
 
 void Builder::with_lane(int dim) {

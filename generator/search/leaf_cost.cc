@@ -58,9 +58,7 @@ static i64 millicycles(i64 uops, i64 rate) {
   return uops / rate * 1'000'000 + uops % rate * 1'000'000 / rate;
 }
 
-const Pipes& Space::pipes() const {
-  return machine().pipes(family().kernel->lanes > 1 ? family().isa->vector_bits : 0);
-}
+const Pipes& Space::pipes() const { return machine().pipes(kLaneBits * family().kernel->lanes); }
 
 i64 Space::work_millicycles(const Work& w) const {
   const Pipes& p = pipes();

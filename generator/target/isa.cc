@@ -1,5 +1,6 @@
 #include "target/isa.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -23,16 +24,23 @@ const Isa* find_isa(std::string_view name) {
   return nullptr;
 }
 
-static const RegisterType& of(const Isa& isa, Dtype t) {
+static const RegisterType& of(const Isa& isa, Dtype t, int lanes) {
   for (const RegisterType& r : isa.register_types)
-    if (r.dtype == t) return r;
-  MORELLO_CHECK(false, "{} has no register of {}", isa.name, name(t));
+    if (r.dtype == t && r.lanes == lanes) return r;
+  MORELLO_CHECK(false, "{} has no register of {} for {} lanes", isa.name, name(t), lanes);
   return isa.register_types.front();
 }
 
-std::string_view Isa::register_type(Dtype t) const { return of(*this, t).type; }
-std::string_view Isa::splat(Dtype t) const { return of(*this, t).splat; }
-std::string_view Isa::blend(Dtype t) const { return of(*this, t).blend; }
+std::string_view Isa::register_type(Dtype t, int lanes) const { return of(*this, t, lanes).type; }
+std::string_view Isa::splat(Dtype t, int lanes) const { return of(*this, t, lanes).splat; }
+std::string_view Isa::blend(Dtype t, int lanes) const { return of(*this, t, lanes).blend; }
+
+int Isa::widest() const {
+  int most = 1;
+  for (std::span<const Kernel> rows : kernels)
+    for (const Kernel& k : rows) most = std::max(most, k.lanes);
+  return most;
+}
 
 const Function* Isa::function(Fn fn, Dtype type, int lanes) const {
   for (std::span<const Function> rows : functions)

@@ -14,8 +14,9 @@
 // prelude into a namespace of its own and defines MORELLO_TARGET by Isa::attribute.
 //
 // Scalar rows. An ISA lists the rows of `scalar` after its own, for what its vectors cannot do (odd
-// strides). An operand of a kernel with lanes = 1 is neither a vector nor spread over lanes, so a
-// scalar load is one row, of kind kBroadcast: to the one lane there is.
+// strides), and one with long vectors those of shorter ones, for dims that are no longer. An
+// operand of a kernel with lanes = 1 is neither a vector nor spread over lanes, so a scalar load is
+// one row, of kind kBroadcast: to the one lane there is.
 //
 // Lane order. An Access moves `lanes * regs` elements that are contiguous in memory. With regs = 1
 // memory position i is lane i. With regs = 2 (the even/odd split of packed 16-bit floats) position
@@ -136,9 +137,12 @@ struct Function {
   std::span<const std::string_view> helpers = {};
 };
 
+constexpr int kLaneBits = 32;  // what is computed with: f32 and i32
+
 // C++ type of one vector register holding elements of the dtype, e.g. "__m256".
 struct RegisterType {
   Dtype dtype;
+  int lanes;  // of rows that use it: 16 for what fills __m512i, however many bytes that are
   std::string_view type;
   // Of types that are computed with. "_mm256_set1_ps({x})"; and the lanes of {a} for which {m}, a
   // number, has a bit, beside those of {b} for which it has none.
@@ -156,8 +160,6 @@ struct Isa {
   std::string_view cpu_text = "";
   const Isa* base = nullptr;  // what this one adds rows to: everything that one can, this one can
   std::string_view include;   // "<immintrin.h>" or ""
-  int vector_bits =
-      0;  // of the widest register; 0: none. What a core starts per cycle depends on it
   int vector_registers = 16;
   std::vector<RegisterType> register_types;
   bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it
@@ -172,10 +174,12 @@ struct Isa {
   std::vector<std::span<const Transpose>> transposes = {};
   std::vector<std::span<const Function>> functions = {};
 
-  std::string_view register_type(Dtype t) const;
+  std::string_view register_type(Dtype t, int lanes) const;
   // The number in every lane of a register.
-  std::string_view splat(Dtype t) const;
-  std::string_view blend(Dtype t) const;
+  std::string_view splat(Dtype t, int lanes) const;
+  std::string_view blend(Dtype t, int lanes) const;
+  // Lanes of the widest vectors that it computes with; 1: there are none.
+  int widest() const;
   // Null: it has none.
   const Function* function(Fn fn, Dtype type, int lanes) const;
 };

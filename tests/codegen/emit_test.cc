@@ -15,11 +15,11 @@ constexpr std::string_view kSpec = "(x: bf16[1,21], w: bf16[21,160] packed): f32
 std::unique_ptr<Kernel> matvec(const std::string& name, int threads = 1) {
   auto k = std::make_unique<Kernel>(kSpec, name, threads);
   for (const char* isa : {"avx512_vnni", "avx512"})  // the same programs: one has the code
-    k->add(isa, "fma_f32x16 lane=n quantum=n:128 x=broadcast_bf16x16 w=load_bf16x32",
+    k->add(isa, "fma_f32x16 lane=n quantum=n:128 x=broadcast_bf16x16 w=load_bf16x16x2",
            std::string(threads > 1 ? "parallel n by 128\n" : "loop n by 128\n") +
                "  body\n    call ahead w 512\n  rest 32\n    call\n");
   const std::string loop = threads > 1 ? "parallel n by 64\n" : "loop n by 64\n";
-  k->add("avx2", "fma_f32x8 lane=n quantum=n:64 x=broadcast_bf16x8 w=load_bf16x16",
+  k->add("avx2", "fma_f32x8 lane=n quantum=n:64 x=broadcast_bf16x8 w=load_bf16x8x2",
          loop + "  body\n    call ahead w 512\n  rest 32\n    call\n");
   const std::string scalar = threads > 1 ? "parallel n by 4\n" : "loop n by 4\n";
   k->add("scalar", "fma_f32 quantum=n:4 x=load_bf16 w=load_bf16", scalar + "  call\n");
@@ -122,10 +122,10 @@ TEST_CASE("what the choice needs") {
   constexpr std::string_view kBytes = "(a: u8[4,8], b: i8[8,8] packed): i32 = matmul(a, b)";
   const auto bytes = [&](bool alone) {
     auto k = std::make_unique<Kernel>(kBytes, "f", 1);
-    k->add("avx2_vnni", "dpbusd_i8x32 lane=n quantum=m:4,n:8,k:4 a=broadcast_u8x32 b=load_i8x32",
+    k->add("avx2_vnni", "dpbusd_i8x32 lane=n quantum=m:4,n:8,k:4 a=broadcast_u8x8x4 b=load_i8x8x4",
            "call\n");
     if (alone) return k;
-    k->add("avx2", "madd_i16x16 lane=n quantum=m:4,n:8,k:2 a=broadcast_u8x16 b=load_i8x16",
+    k->add("avx2", "madd_i16x16 lane=n quantum=m:4,n:8,k:2 a=broadcast_u8x8x2 b=load_i8x8x2",
            "call\n");
     k->add("scalar", "fma_i32 quantum=m:4,n:2 a=load_u8 b=load_i8", "loop n by 2\n  call\n");
     return k;

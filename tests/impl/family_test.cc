@@ -1,4 +1,4 @@
-// Register tiles that are worth a search, and their sets of accumulators.
+// Which rows compute what, register tiles that are worth a search, and their sets of accumulators.
 #include "impl/family.h"
 
 #include <doctest/doctest.h>
@@ -52,6 +52,41 @@ TEST_CASE("register tiles") {
       CHECK(f.registers < f.isa->vector_registers);
     }
     CHECK(fmt::format("{}", fmt::join(quanta, " ")) == row.quanta);
+  }
+}
+
+struct Rows {
+  const char* spec;
+  const char* isa;
+  const char* kernels;  // of all families
+};
+
+// Vectors shorter than the longest are for dims that are no longer, whichever dim that is.
+constexpr Rows kComputes[] = {
+    {"(a: f32[8,9], b: f32[9,8]): f32 = matmul(a, b)", "avx512",
+     "dot_f32x16 fma_f32 fma_f32x16 fma_f32x8"},
+    {"(a: f32[8,8], b: f32[8,9]): f32 = matmul(a, b)", "avx512",
+     "dot_f32x16 dot_f32x8 fma_f32 fma_f32x16"},
+    {"(a: f32[9,9], b: f32[9,9]): f32 = matmul(a, b)", "avx512", "dot_f32x16 fma_f32 fma_f32x16"},
+    {"(a: f32[8,9], b: f32[9,8]): f32 = matmul(a, b)", "avx2", "dot_f32x8 fma_f32 fma_f32x8"},
+    {"(a: u8[9,3], b: i8[3,3]): i32 = matmul(a, b)", "avx512_vnni",
+     "dot_i16x16 dot_i16x32 dot_i8x64 dpbusd_i8x64 dpwssd_dot_i16x32 dpwssd_i16x32 fma_i32 "
+     "mac_i32x16 mac_i32x8 madd_i16x16 madd_i16x32"},
+    {"(x: f32[5,7]): f32 = exp(x)", "avx512", "map_f32x16"},
+    {"(x: f32[5,17]): f32 = exp(x)", "avx512", "map_f32x16"},
+    {"(x: f32[20,6]): f32 = reduce_max(x, axis=1)", "avx512_bf16",
+     "hmax_f32x16 hmax_f32x8 max_f32 max_f32x16"},
+    {"(x: f32[3,6]): f32 = reduce_max(x, axis=0)", "scalar", "max_f32"},
+};
+
+TEST_CASE("vectors as long as dims want") {
+  for (const Rows& row : kComputes) {
+    CAPTURE(row.spec);
+    const KernelSpec k = *parse_spec(row.spec);
+    std::set<std::string_view> names;
+    for (const Family& f : families(k.computation(), *find_isa(row.isa)))
+      names.insert(f.kernel->name);
+    CHECK(fmt::format("{}", fmt::join(names, " ")) == row.kernels);
   }
 }
 

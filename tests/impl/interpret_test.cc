@@ -137,7 +137,7 @@ constexpr Row kRows[] = {
      "      call\n"},
     {"bf16, even and odd lanes, f32 buffer for a bf16 output",
      "(a: bf16[9,10] col, b: bf16[10,37] packed): bf16 = matmul(a, b)",
-     "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_bf16x16", 1,
+     "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_bf16x8x2", 1,
      "copy out to L2\n"
      "  split k by 3\n"
      "    first\n      copy a to L1\n        loop n by 16\n"
@@ -160,7 +160,7 @@ constexpr Row kRows[] = {
      "  body\n    copy b to L2\n      call\n"
      "  rest 2\n    copy b to L3\n      split k by 1\n        call\n"},
     {"pairs along k", "(a: u8[3,19], b: i8[19,20]): i32 = matmul(a, b)",
-     "madd_i16x16 lane=n quantum=m:3,n:24,k:2 a=broadcast_u8x16 b=load_i16x16", 1,
+     "madd_i16x16 lane=n quantum=m:3,n:24,k:2 a=broadcast_u8x8x2 b=load_i16x8x2", 1,
      "copy b to L2\n"
      "  copy a to L1\n"
      "    split k by 6\n"

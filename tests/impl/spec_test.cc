@@ -91,7 +91,7 @@ TEST_CASE("root addresses and dtypes") {
 TEST_CASE("packed_bytes counts padding, in the packed dtype") {
   const auto f =
       test::fixture("(a: bf16[64,64], b: bf16[64,64]): bf16 = matmul(a, b)",
-                    "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_bf16x16");
+                    "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_bf16x8x2");
   CHECK(f.problem.packed_bytes(0, {5, 16, 10, 1, 1, 1}) == 8 * 10 * 4);
   CHECK(f.problem.packed_bytes(1, {5, 17, 10, 1, 1, 1}) == 32 * 10 * 2);
   CHECK(f.problem.packed_bytes(2, {5, 17, 10, 1, 1, 1}) == 5 * 17 * 4);

@@ -258,7 +258,7 @@ TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, el
       {kF32, "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_f32x8 out=store_f32", 1, 200},
       {kF32, "dot_f32x8 lane=k quantum=n:2,k:32 a=load_f32x8 b=load_f32x8 out=store_f32", 1, 700},
       {kF32, "dot_f32x8 lane=k quantum=n:2,k:32 a=load_f32x8 b=load_f32x8 out=store_f32", 0, 137},
-      {kBf16, "fma_f32x8 lane=n quantum=m:5,n:16 a=broadcast_f32x8 b=load_bf16x16 out=store_f32x8",
+      {kBf16, "fma_f32x8 lane=n quantum=m:5,n:16 a=broadcast_f32x8 b=load_bf16x8x2 out=store_f32x8",
        1, 120},
       {kBf16, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", 1,
        137},

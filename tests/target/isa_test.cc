@@ -29,7 +29,7 @@ TEST_CASE("the tables") {
   CHECK(find_isa("scalar") == isa_table()[5]);
   CHECK(find_isa("avx") == nullptr);
   CHECK(find_isa("scalar")->runs_here());
-  CHECK(find_isa("avx2")->register_type(Dtype::f32) == "__m256");
+  CHECK(find_isa("avx2")->register_type(Dtype::f32, 8) == "__m256");
   CHECK(&meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)") ==
         &meaning("(a: f32[8], b: f32[8]): f32[8] = add(a, b)"));
 }
@@ -81,8 +81,8 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   if (c.reduces()) {
     CHECK(isa.function(joined_by(c.combine), k.output, k.lanes) != nullptr);
     CHECK(isa.function(joined_by(c.combine), k.output, 1) != nullptr);
-    if (k.lanes > 1) CHECK(placeholders(isa.splat(k.output)) == Names{"x"});
-    if (k.lanes_reduce) CHECK(placeholders(isa.blend(k.output)) == Names{"a", "b", "m"});
+    if (k.lanes > 1) CHECK(placeholders(isa.splat(k.output, k.lanes)) == Names{"x"});
+    if (k.lanes_reduce) CHECK(placeholders(isa.blend(k.output, k.lanes)) == Names{"a", "b", "m"});
   } else {
     CHECK(!k.lanes_reduce);
   }
@@ -93,9 +93,9 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   CHECK(reduced == (k.lanes_reduce ? k.lanes * k.group : k.group));
   CHECK(c.compute == k.output);
   if (k.lanes > 1) {
-    CHECK(isa.register_type(k.input) != "");
-    CHECK(isa.register_type(k.input_b) != "");
-    CHECK(isa.register_type(k.output) != "");
+    CHECK(isa.register_type(k.input, k.lanes) != "");
+    CHECK(isa.register_type(k.input_b, k.lanes) != "");
+    CHECK(isa.register_type(k.output, k.lanes) != "");
   }
 }
 
@@ -156,7 +156,7 @@ void check_function(const Isa& isa, const Function& f) {
   if (def->arity > 2) operands.insert("d");
   CHECK(placeholders(f.code) == operands);
   CHECK((f.type == Dtype::f32 || (f.type == Dtype::i32 && def->integer != nullptr)));
-  if (f.lanes > 1) CHECK(isa.register_type(f.type) != "");
+  if (f.lanes > 1) CHECK(isa.register_type(f.type, f.lanes) != "");
   // The first row that fits is the one in use.
   CHECK(isa.function(f.fn, f.type, f.lanes)->uops.fma <= f.uops.fma);
 }
@@ -182,9 +182,8 @@ TEST_CASE("every row agrees with what it implements") {
 TEST_CASE("every instruction set has every function") {
   for (const Isa* isa : isa_table()) {
     CAPTURE(isa->name);
-    const int widest = std::max(1, isa->vector_bits / 32);
     for (const FnDef& def : fn_table())
-      for (const int lanes : {1, widest}) {
+      for (const int lanes : {1, isa->widest()}) {
         CAPTURE(def.name);
         CAPTURE(lanes);
         CHECK(isa->function(def.fn, Dtype::f32, lanes) != nullptr);

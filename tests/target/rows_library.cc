@@ -21,7 +21,7 @@ std::string expand(std::string_view code, const Names& names) {
 }
 
 std::string type_of(const Isa& isa, int lanes, Dtype t) {
-  return std::string(lanes > 1 ? isa.register_type(t) : c_type(t));
+  return std::string(lanes > 1 ? isa.register_type(t, lanes) : c_type(t));
 }
 
 std::string load(const std::string& type, const std::string& name, const std::string& from) {

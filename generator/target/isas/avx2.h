@@ -10,6 +10,13 @@ inline constexpr const Rows* kAvx2Rows[] = {
     &kernels::avx2_math, &kernels::avx2_access, &kernels::avx2_transpose,
     &kernels::f16c,      &kernels::scalar,      &kernels::scalar_math};
 
+inline constexpr RegisterType kAvx2Registers[] = {
+    {Dtype::f32, 8, "__m256", "_mm256_set1_ps({x})", "_mm256_blend_ps({b}, {a}, {m})"},
+    {Dtype::i32, 8, "__m256i", "_mm256_set1_epi32({x})", "_mm256_blend_epi32({b}, {a}, {m})"},
+    {Dtype::i16, 8, "__m256i"},
+    {Dtype::u8, 8, "__m256i"},
+    {Dtype::i8, 8, "__m256i"}};
+
 inline bool avx2_runs_here() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -26,15 +33,8 @@ inline Isa avx2_with(std::string_view name, RowList more, std::string_view prelu
       // Clang 14 does not know "f16c" here; every CPU with AVX2 and FMA has it.
       .cpu_features = {"avx2", "fma"},
       .include = "<immintrin.h>",
-      .vector_bits = 256,
       .vector_registers = 16,
-      .register_types = {{Dtype::f32, "__m256", "_mm256_set1_ps({x})",
-                          "_mm256_blend_ps({b}, {a}, {m})"},
-                         {Dtype::i32, "__m256i", "_mm256_set1_epi32({x})",
-                          "_mm256_blend_epi32({b}, {a}, {m})"},
-                         {Dtype::i16, "__m256i"},
-                         {Dtype::u8, "__m256i"},
-                         {Dtype::i8, "__m256i"}},
+      .register_types = {std::begin(kAvx2Registers), std::end(kAvx2Registers)},
       .runs_here = avx2_runs_here,
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",

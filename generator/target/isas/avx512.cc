@@ -3,7 +3,7 @@
 
 namespace morello::isas {
 
-static const std::string kPrelude = preludes(kAvx512Rows);
+static const std::string kPrelude = avx512_preludes({});
 
 const Isa avx512 = avx512_with("avx512", {}, kPrelude);
 

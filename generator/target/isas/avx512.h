@@ -1,16 +1,24 @@
 // What the instruction sets of the AVX-512 family share.
 #pragma once
 
-#include "target/isas/rows.h"
+#include "target/isas/avx2.h"
 
 namespace morello::isas {
 
-// Transpositions are those of AVX2: they move 16 to 32 bytes of a row at a time, which is what
-// panels have.
-inline constexpr const Rows* kAvx512Rows[] = {
-    &kernels::avx512_f32,  &kernels::avx512_int,    &kernels::avx512_reduce,
-    &kernels::avx512_math, &kernels::avx512_access, &kernels::avx2_transpose,
-    &kernels::f16c,        &kernels::scalar,        &kernels::scalar_math};
+inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32, &kernels::avx512_int,
+                                              &kernels::avx512_reduce, &kernels::avx512_math,
+                                              &kernels::avx512_access};
+// And behind them those of AVX2 but for its arithmetic on floats. Its transpositions move 16 to 32
+// bytes of a row at a time, which is what panels have; its vectors are for dims that are no longer
+// (impl/family.h).
+inline constexpr const Rows* kAvx512ShortRows[] = {
+    &kernels::avx2_int,       &kernels::avx2_reduce, &kernels::avx2_math, &kernels::avx2_access,
+    &kernels::avx2_transpose, &kernels::f16c,        &kernels::scalar,    &kernels::scalar_math};
+
+// Of a set with more rows. Helpers of short vectors come first: others call them.
+inline std::string avx512_preludes(RowList more) {
+  return preludes(kAvx512ShortRows) + preludes(kAvx512Rows) + preludes(more);
+}
 
 // __builtin_cpu_supports() says yes only where the operating system saves the registers (XCR0), in
 // libgcc as in compiler-rt.
@@ -31,16 +39,15 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
       .attribute = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c",
       .cpu_features = {"avx512f", "avx512bw", "avx512dq", "avx512vl", "fma"},
       .include = "<immintrin.h>",
-      .vector_bits = 512,
       .vector_registers = 32,
-      .register_types = {{Dtype::f32, "__m512", "_mm512_set1_ps({x})",
+      .register_types = {{Dtype::f32, 16, "__m512", "_mm512_set1_ps({x})",
                           "_mm512_mask_blend_ps({m}, {b}, {a})"},
-                         {Dtype::bf16, "__m512i"},
-                         {Dtype::i32, "__m512i", "_mm512_set1_epi32({x})",
+                         {Dtype::bf16, 16, "__m512i"},
+                         {Dtype::i32, 16, "__m512i", "_mm512_set1_epi32({x})",
                           "_mm512_mask_blend_epi32({m}, {b}, {a})"},
-                         {Dtype::i16, "__m512i"},
-                         {Dtype::u8, "__m512i"},
-                         {Dtype::i8, "__m512i"}},
+                         {Dtype::i16, 16, "__m512i"},
+                         {Dtype::u8, 16, "__m512i"},
+                         {Dtype::i8, 16, "__m512i"}},
       .runs_here = avx512_runs_here,
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
@@ -50,8 +57,11 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
       .kernels = {},
       .accesses = {},
   };
+  isa.register_types.insert(isa.register_types.end(), std::begin(kAvx2Registers),
+                            std::end(kAvx2Registers));
   add_rows(isa, more);
   add_rows(isa, kAvx512Rows);
+  add_rows(isa, kAvx512ShortRows);
   return isa;
 }
 

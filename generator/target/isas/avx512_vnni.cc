@@ -4,7 +4,7 @@
 namespace morello::isas {
 
 static constexpr const Rows* kMore[] = {&kernels::avx512_vnni};
-static const std::string kPrelude = preludes(kAvx512Rows) + preludes(kMore);
+static const std::string kPrelude = avx512_preludes(kMore);
 
 static bool runs_here() {
 #if defined(__x86_64__)

@@ -61,7 +61,7 @@ static constexpr Access streamed(Access a, std::string_view code) {
 // in L2, 11.8 us, and 9.9 us with the vector held in a register (Granite Rapids); no slower with
 // Clang.
 static constexpr Access kSplitBf16 = {
-    .name = "load_bf16x16",
+    .name = "load_bf16x8x2",
     .implements = "(x: bf16[16]): f32[16] = convert(x)",
     .kind = kVector,
     .memory = Dtype::bf16,
@@ -160,15 +160,15 @@ static constexpr Access kAccesses[] = {
              "{r0} = _mm256_cvtepi8_epi32(first_bytes({p}, {n}));"),
 
     in_parts(
-        pairs8(kVector, "load_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
+        pairs8(kVector, "load_i16x8x2", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
                "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
         "{r0} = first_bytes_32({p}, 2 * {n});"),
-    in_parts(pairs8(kVector, "load_u8x16", Dtype::u8, "(x: u8[16]): i32[16] = convert(x)",
+    in_parts(pairs8(kVector, "load_u8x8x2", Dtype::u8, "(x: u8[16]): i32[16] = convert(x)",
                     "{r0} = _mm256_cvtepu8_epi16(_mm_loadu_si128("
                     "reinterpret_cast<const __m128i*>({p})));",
                     {.alu = 1, .load = 1}),
              "{r0} = _mm256_cvtepu8_epi16(first_bytes({p}, {n}));"),
-    in_parts(pairs8(kVector, "load_i8x16", Dtype::i8, "(x: i8[16]): i32[16] = convert(x)",
+    in_parts(pairs8(kVector, "load_i8x8x2", Dtype::i8, "(x: i8[16]): i32[16] = convert(x)",
                     "{r0} = _mm256_cvtepi8_epi16(_mm_loadu_si128("
                     "reinterpret_cast<const __m128i*>({p})));",
                     {.alu = 1, .load = 1}),
@@ -195,11 +195,11 @@ static constexpr Access kAccesses[] = {
     lanes8(kBroadcast, "broadcast_i8x8", Dtype::i8, Dtype::i32, "(x: i8[1]): i32[1] = convert(x)",
            "{r0} = _mm256_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
 
-    pairs8(kBroadcast, "broadcast_i16x16", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
+    pairs8(kBroadcast, "broadcast_i16x8x2", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
            "{r0} = broadcast_i16_pair({p});", {.load = 1}),
-    pairs8(kBroadcast, "broadcast_u8x16", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
+    pairs8(kBroadcast, "broadcast_u8x8x2", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
            "{r0} = _mm256_cvtepu8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
-    pairs8(kBroadcast, "broadcast_i8x16", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
+    pairs8(kBroadcast, "broadcast_i8x8x2", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
            "{r0} = _mm256_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
 
     streamed(maskable(lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32,
@@ -226,7 +226,7 @@ static constexpr Access kAccesses[] = {
                "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), i32x8_to_i16({r0}));",
                {.alu = 2, .store = 1}),
         "_mm_stream_si128(reinterpret_cast<__m128i*>({p}), i32x8_to_i16({r0}));"),
-    pairs8(kStore, "store_i16x16", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
+    pairs8(kStore, "store_i16x8x2", Dtype::i16, "(x: i16[16]): i32[16] = convert(x)",
            "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});", {.store = 1}),
 };
 

@@ -35,14 +35,6 @@ static constexpr Kernel kKernels[] = {
      .maps = true},
 };
 
-static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline float hsum_f32x8(__m256 v) noexcept {
-  const __m128 q = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-  const __m128 d = _mm_add_ps(q, _mm_movehl_ps(q, q));
-  return _mm_cvtss_f32(_mm_add_ss(d, _mm_movehdup_ps(d)));
-}
-)";
-
-constinit const Rows avx2_f32 = {.kernels = kKernels, .accesses = {}, .prelude = kPrelude};
+constinit const Rows avx2_f32 = {.kernels = kKernels, .accesses = {}, .prelude = {}};
 
 }  // namespace morello::kernels

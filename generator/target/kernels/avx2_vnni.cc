@@ -60,10 +60,10 @@ static constexpr std::string_view kPart = "{r0} = first_bytes_32({p}, {n});";
 static constexpr std::string_view kQuad = "{r0} = broadcast_8bit_quad({p});";
 
 static constexpr Access kAccesses[] = {
-    quads8(kVector, "load_u8x32", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)", kLoad, kPart),
-    quads8(kVector, "load_i8x32", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)", kLoad, kPart),
-    quads8(kBroadcast, "broadcast_u8x32", Dtype::u8, "(x: u8[4]): i32[4] = convert(x)", kQuad),
-    quads8(kBroadcast, "broadcast_i8x32", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)", kQuad),
+    quads8(kVector, "load_u8x8x4", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)", kLoad, kPart),
+    quads8(kVector, "load_i8x8x4", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)", kLoad, kPart),
+    quads8(kBroadcast, "broadcast_u8x8x4", Dtype::u8, "(x: u8[4]): i32[4] = convert(x)", kQuad),
+    quads8(kBroadcast, "broadcast_i8x8x4", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)", kQuad),
 };
 
 static constexpr std::string_view kPrelude = R"(

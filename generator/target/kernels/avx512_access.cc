@@ -57,7 +57,7 @@ static constexpr Access pairs16(Access::Kind kind, std::string_view name, Dtype 
 // elements where widening in order takes four; the order is undone by whoever packed the operand.
 // The mask is a constant in a register.
 static constexpr Access kSplitBf16 = {
-    .name = "load_bf16x32",
+    .name = "load_bf16x16x2",
     .implements = "(x: bf16[32]): f32[32] = convert(x)",
     .kind = kVector,
     .memory = Dtype::bf16,
@@ -152,15 +152,15 @@ static constexpr Access kAccesses[] = {
             {.alu = 1, .load = 1},
             "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({n}), {p}));"),
 
-    pairs16(kVector, "load_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
+    pairs16(kVector, "load_i16x16x2", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "{r0} = _mm512_loadu_si512({p});", {.load = 1},
             "{r0} = _mm512_maskz_loadu_epi16(first_32({n}), {p});"),
-    pairs16(kVector, "load_u8x32", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)",
+    pairs16(kVector, "load_u8x16x2", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepu8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
             {.alu = 1, .load = 1},
             "{r0} = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(first_32({n}), {p}));"),
-    pairs16(kVector, "load_i8x32", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)",
+    pairs16(kVector, "load_i8x16x2", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepi8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
             {.alu = 1, .load = 1},
@@ -187,12 +187,12 @@ static constexpr Access kAccesses[] = {
     lanes16(kBroadcast, "broadcast_i8x16", Dtype::i8, Dtype::i32, "(x: i8[1]): i32[1] = convert(x)",
             "{r0} = _mm512_set1_epi32(*({p}));", {.alu = 2, .load = 1}),
 
-    pairs16(kBroadcast, "broadcast_i16x32", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
-            "{r0} = broadcast_i16_pair({p});", {.load = 1}),
-    pairs16(kBroadcast, "broadcast_u8x32", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
-            "{r0} = _mm512_cvtepu8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
-    pairs16(kBroadcast, "broadcast_i8x32", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
-            "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+    pairs16(kBroadcast, "broadcast_i16x16x2", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
+            "{r0} = broadcast_i16_pair_x16({p});", {.load = 1}),
+    pairs16(kBroadcast, "broadcast_u8x16x2", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
+            "{r0} = _mm512_cvtepu8_epi16(broadcast_8bit_pair_x16({p}));", {.alu = 2, .load = 1}),
+    pairs16(kBroadcast, "broadcast_i8x16x2", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
+            "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair_x16({p}));", {.alu = 2, .load = 1}),
 
     streamed(lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32,
                      "(x: f32[16]): f32[16] = convert(x)", "_mm512_storeu_ps({p}, {r0});",
@@ -217,7 +217,7 @@ static constexpr Access kAccesses[] = {
                      "_mm256_mask_storeu_epi16({p}, first_16({n}), "
                      "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
              "stream_256({p}, _mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
-    pairs16(kStore, "store_i16x32", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
+    pairs16(kStore, "store_i16x16x2", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "_mm512_storeu_si512({p}, {r0});", {.store = 1},
             "_mm512_mask_storeu_epi16({p}, first_32({n}), {r0});"),
 };
@@ -228,11 +228,6 @@ static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(unsigned n) noexcept {
   return static_cast<__mmask16>((1u << n) - 1u);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void stream_256(void* p, __m256i v) noexcept {
-  __m128i* const to = static_cast<__m128i*>(p);
-  _mm_stream_si128(to, _mm256_castsi256_si128(v));
-  _mm_stream_si128(to + 1, _mm256_extracti128_si256(v, 1));
-}
 MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) noexcept {
   if ((reinterpret_cast<std::uintptr_t>(p) & 63u) == 0)
     return _mm512_stream_si512(static_cast<__m512i*>(p), v);
@@ -242,13 +237,13 @@ MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) 
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(unsigned n) noexcept {
   return (1u << n) - 1u;
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_i16_pair(
+MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_i16_pair_x16(
     const std::int16_t* p) noexcept {
   std::int32_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm512_set1_epi32(pair);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __m256i broadcast_8bit_pair(const void* p) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i broadcast_8bit_pair_x16(const void* p) noexcept {
   std::int16_t pair;
   __builtin_memcpy(&pair, p, sizeof pair);
   return _mm256_set1_epi16(pair);

@@ -37,7 +37,7 @@ static constexpr Kernel kKernels[] = {
 };
 
 static constexpr Access kAccesses[] = {
-    {.name = "load_pairs_bf16x32",
+    {.name = "load_pairs_bf16x16x2",
      .implements = "(x: bf16[32]): f32[32] = convert(x)",
      .kind = kVector,
      .memory = Dtype::bf16,
@@ -48,7 +48,7 @@ static constexpr Access kAccesses[] = {
      .uops = {.load = 1},
      .partial = "{r0} = _mm512_maskz_loadu_epi16(first_32({n}), {p});",
      .partial_uops = {.alu = 1, .load = 1}},
-    {.name = "broadcast_pair_bf16x32",
+    {.name = "broadcast_pair_bf16x16x2",
      .implements = "(x: bf16[2]): f32[2] = convert(x)",
      .kind = kBroadcast,
      .memory = Dtype::bf16,

@@ -1,6 +1,6 @@
-// AVX-512 arithmetic on 16 floats per register. Latencies as with AVX2: 4 (Skylake, Zen 4 and
-// later; vendors' optimisation manuals); how many a core starts per cycle is the machine file's
-// matter.
+// AVX-512 arithmetic on 16 floats per register, and on 8 where there are no more. Latencies as with
+// AVX2: 4 (Skylake, Zen 4 and later; vendors' optimisation manuals); how many a core starts per
+// cycle is the machine file's matter.
 #include "target/tables.h"
 
 namespace morello::kernels {
@@ -26,6 +26,26 @@ static constexpr Kernel kKernels[] = {
      .implements = "(a: f32[16]): f32[16] = convert(a)",
      .lanes = 16,
      .maps = true},
+    {.name = "fma_f32x8",
+     .implements = "(a: f32[1,1], b: f32[1,8]): f32[1,8] = matmul(a, b)",
+     .lanes = 8,
+     .maps = true,
+     .code = "{c} = fma_f32x8({c}, {a}, {b});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "dot_f32x8",
+     .implements = "(a: f32[1,8], b: f32[8,1]): f32[1,1] = matmul(a, b)",
+     .lanes = 8,
+     .lanes_reduce = true,
+     .maps = true,
+     .code = "{c} = fma_f32x8({c}, {a}, {b});",
+     .finish = "{s} = hsum_f32x8({c});",
+     .uops = {.fma = 1},
+     .latency = 4},
+    {.name = "map_f32x8",
+     .implements = "(a: f32[8]): f32[8] = convert(a)",
+     .lanes = 8,
+     .maps = true},
 };
 
 // For Clang an instruction that adds to c where it is (avx2_f32.cc). With 32 registers GCC 12 does
@@ -39,6 +59,15 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m512 fma_f32x16(__m512 c, __m512 a
   return c;
 #else
   return _mm512_fmadd_ps(a, b, c);
+#endif
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256 fma_f32x8(__m256 c, __m256 a,
+                                                             __m256 b) noexcept {
+#if defined(__clang__)
+  __asm__("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+  return c;
+#else
+  return _mm256_fmadd_ps(a, b, c);
 #endif
 }
 MORELLO_UNUSED MORELLO_TARGET static inline float hsum_f32x16(__m512 v) noexcept {

@@ -21,7 +21,9 @@
 namespace morello {
 namespace {
 
-// Kernel applications per iteration of the reduction loop; what comes before one counts as more.
+// Kernel applications per iteration of the reduction loop; a vector's that keeps a pipe busy for
+// longer counts as more (Clang 14 makes vectors of scalar ones, the more the better), and so does
+// what comes before it.
 constexpr i64 kIterationKernels = 32;
 // The same where a stream is prefetched: memory is the limit there, and in a long iteration GCC
 // gathers the prefetches at its head, which costs 5 % against a hand-written loop.
@@ -254,7 +256,8 @@ void LeafWriter::reductions(size_t next) {
 
 i64 LeafWriter::slots_per_iteration() const {
   const Uops before = work_of(*f_.isa, before_, k_.lanes);
-  i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (1 + before.fma + before.alu);
+  const int own = k_.lanes > 1 ? std::max({1, k_.uops.fma, k_.uops.bf16, k_.uops.alu}) : 1;
+  i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (own + before.fma + before.alu);
   for (i64 n : output_instances()) kernels *= n;
   i64 step = sets_;
   for (int o = 0; o < out_; ++o)

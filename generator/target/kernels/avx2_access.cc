@@ -110,9 +110,9 @@ static constexpr Access kAccesses[] = {
     kSplitBf16,
     in_parts(
         lanes8(kVector, "load_f16x8", Dtype::f16, Dtype::f32, "(x: f16[8]): f32[8] = convert(x)",
-               "{r0} = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
+               "{r0} = f16x8_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
                {.alu = 2, .load = 1}),
-        "{r0} = _mm256_cvtph_ps(first_bytes({p}, 2 * {n}));"),
+        "{r0} = f16x8_to_f32(first_bytes({p}, 2 * {n}));"),
     maskable(lanes8(kVector, "load_i32x8_f32", Dtype::i32, Dtype::f32,
                     "(x: i32[8]): f32[8] = convert(x)",
                     "{r0} = _mm256_cvtepi32_ps(_mm256_loadu_si256("
@@ -181,10 +181,9 @@ static constexpr Access kAccesses[] = {
            "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_set1_epi16("
            "static_cast<short>(*({p}))), 16));",
            {.alu = 2, .load = 1}),
-    lanes8(kBroadcast, "broadcast_f16x8", Dtype::f16, Dtype::f32,
-           "(x: f16[1]): f32[1] = convert(x)",
-           "{r0} = _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(*({p}))));",
-           {.alu = 3, .load = 1}),
+    lanes8(
+        kBroadcast, "broadcast_f16x8", Dtype::f16, Dtype::f32, "(x: f16[1]): f32[1] = convert(x)",
+        "{r0} = f16x8_to_f32(_mm_set1_epi16(static_cast<short>(*({p}))));", {.alu = 3, .load = 1}),
     lanes8(kBroadcast, "broadcast_i32x8", Dtype::i32, Dtype::i32,
            "(x: i32[1]): i32[1] = convert(x)", "{r0} = _mm256_set1_epi32(*({p}));", {.load = 1}),
     lanes8(kBroadcast, "broadcast_i16x8", Dtype::i16, Dtype::i32,
@@ -235,6 +234,10 @@ static constexpr Access kAccesses[] = {
 // vpslld 96 to 101, by vpslld and vpand of 16 in even and odd order 104. Compilers keep its mask in
 // the register that leaves leave free, or in memory, which is no slower.)
 //
+// Clang compares numbers that it knows to come from f16 as such, one by one. Where it does not
+// know, reduce_max of f16[30,96] takes 228 ns for 5814 (Clang 14, AVX2), by AVX-512 138 for 6592,
+// and is compiled in a quarter of the time.
+//
 // f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
 // addition could carry it into infinity.
 static constexpr std::string_view kPrelude = R"(
@@ -251,6 +254,13 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m256 bf16x8_to_f32(__m128i v) noex
       _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9, -1, -1,
                        10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
   return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(v), high_halves));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256 f16x8_to_f32(__m128i v) noexcept {
+  __m256 x = _mm256_cvtph_ps(v);
+#if defined(__clang__)
+  __asm__("" : "+x"(x));
+#endif
+  return x;
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m128i load_8(const void* p) noexcept {
   return _mm_loadl_epi64(static_cast<const __m128i*>(p));

@@ -101,10 +101,10 @@ static constexpr Access kAccesses[] = {
             "{r0} = bf16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
     kSplitBf16,
     lanes16(kVector, "load_f16x16", Dtype::f16, Dtype::f32, "(x: f16[16]): f32[16] = convert(x)",
-            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const "
+            "{r0} = f16x16_to_f32(_mm256_loadu_si256(reinterpret_cast<const "
             "__m256i*>({p})));",
             {.alu = 2, .load = 1},
-            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
+            "{r0} = f16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
     lanes16(
         kVector, "load_i32x16_f32", Dtype::i32, Dtype::f32, "(x: i32[16]): f32[16] = convert(x)",
         "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_loadu_si512({p}));", {.alu = 1, .load = 1},
@@ -175,7 +175,7 @@ static constexpr Access kAccesses[] = {
             {.alu = 2, .load = 1}),
     lanes16(kBroadcast, "broadcast_f16x16", Dtype::f16, Dtype::f32,
             "(x: f16[1]): f32[1] = convert(x)",
-            "{r0} = _mm512_maskz_cvtph_ps(0xffff, _mm256_set1_epi16(static_cast<short>(*({p}))));",
+            "{r0} = f16x16_to_f32(_mm256_set1_epi16(static_cast<short>(*({p}))));",
             {.alu = 3, .load = 1}),
     lanes16(kBroadcast, "broadcast_i32x16", Dtype::i32, Dtype::i32,
             "(x: i32[1]): i32[1] = convert(x)", "{r0} = _mm512_set1_epi32(*({p}));", {.load = 1}),
@@ -227,6 +227,13 @@ static constexpr Access kAccesses[] = {
 static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(unsigned n) noexcept {
   return static_cast<__mmask16>((1u << n) - 1u);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m512 f16x16_to_f32(__m256i v) noexcept {
+  __m512 x = _mm512_maskz_cvtph_ps(0xffff, v);
+#if defined(__clang__)
+  __asm__("" : "+v"(x));  // as in f16x8_to_f32()
+#endif
+  return x;
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) noexcept {
   if ((reinterpret_cast<std::uintptr_t>(p) & 63u) == 0)

@@ -11,6 +11,7 @@ struct LeafJob {
   bool accumulate = false;
   Refs refs;  // maps, types and forms; the pointers are parameters of the function
   Call call;
+  bool brief = false;  // rather short than fast
 };
 
 // Name of a function (const A* pa[, const B* pb], C* pc[, extras][, strides of all places]) that

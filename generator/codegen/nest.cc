@@ -163,7 +163,7 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
   streams |= n.streaming;
-  const LeafJob job{spec.extent, spec.accumulate, refs, n};
+  const LeafJob job{spec.extent, spec.accumulate, refs, n, shared_.library.brief};
   std::string args, strides;
   for (int t = 0; t < tensors(spec); ++t) {
     args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);

@@ -17,6 +17,7 @@ struct Library {
   Functions functions;
   std::string chunks = {};  // functions for the tasks of parallel loops
   int chunk_count = 0;
+  bool brief = false;  // the programs to come have little to do: their code is rather short
   std::string text() const { return functions.text() + chunks; }
 };
 

@@ -22,6 +22,7 @@ class PatchworkWriter {
   bool divided() const { return work_.threads > 1; }
   size_t loops() const { return work_.dims.size(); }
   bool reduction(size_t loop) const { return c_.dims[work_.dims[loop].dim].reduction; }
+  bool is_rest(size_t program) const;
   void emit_programs();
   void tables();
   void call();
@@ -48,10 +49,26 @@ class PatchworkWriter {
   std::array<std::string, kMaxTensors> at_;  // pointers inside the loops so far
 };
 
+// Whether a program is for what larger pieces leave: it is smaller in a dim that has not a program
+// for each of its sizes.
+bool PatchworkWriter::is_rest(size_t program) const {
+  size_t piece = program / (work_.sums ? 2 : 1);
+  bool rest = false;
+  for (size_t i = loops(); i-- > 0;) {
+    const std::vector<i64>& sizes = work_.dims[i].sizes;
+    const bool every = sizes.front() == std::ssize(sizes) * sizes.back();
+    rest |= piece % sizes.size() > 0 && !every;
+    piece /= sizes.size();
+  }
+  return rest;
+}
+
 void PatchworkWriter::emit_programs() {
-  for (const Piece& b : work_.programs)
+  for (const Piece& b : work_.programs) {
+    library_.brief = is_rest(programs_.size());
     programs_.push_back(
         emit_program(library_, b.problem, *b.impl, fmt::format("program_{}", programs_.size())));
+  }
   for (const ProgramCode& p : programs_) {
     out_.strides.insert(p.strides.begin(), p.strides.end());
     out_.workspace_bytes = std::max(out_.workspace_bytes, p.workspace_bytes);

@@ -432,5 +432,18 @@ TEST_CASE("ends of intervals do not show what a zero between them becomes") {
   CHECK((!product.unchecked && product.lo == -2 && product.hi == 2));
 }
 
+TEST_CASE("of zeros of both signs either is the larger one") {
+  const Interval minus = Interval::exactly(-0.0), plus = Interval::exactly(0.0);
+  for (const Interval& i :
+       {largest(minus, plus), largest(plus, minus), smallest(minus, plus), smallest(plus, minus)}) {
+    CHECK(std::signbit(i.lo));
+    CHECK(!std::signbit(i.hi));
+    const Interval one_over = div(Interval::exactly(1), i);
+    CHECK((one_over.lo == -HUGE_VAL && one_over.hi == HUGE_VAL));
+  }
+  CHECK(std::signbit(largest(minus, minus).hi));
+  CHECK(!std::signbit(largest(plus, plus).lo));
+}
+
 }  // namespace
 }  // namespace morello::run

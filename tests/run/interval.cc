@@ -123,7 +123,11 @@ Interval div(const Interval& a, const Interval& b) {
 Interval largest(const Interval& a, const Interval& b) {
   if (unknown(a, b)) return anything();
   if (is_nan(a) || is_nan(b)) return no_number();
-  return {.lo = std::max(a.lo, b.lo), .hi = std::max(a.hi, b.hi)};
+  Interval out{.lo = std::max(a.lo, b.lo), .hi = std::max(a.hi, b.hi)};
+  // Of zeros of both signs either is right.
+  if (a.lo == b.lo && std::signbit(b.lo)) out.lo = b.lo;
+  if (a.hi == b.hi && !std::signbit(b.hi)) out.hi = b.hi;
+  return out;
 }
 
 Interval smallest(const Interval& a, const Interval& b) {

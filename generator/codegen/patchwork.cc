@@ -3,6 +3,8 @@
 //
 // Variables: extent0 is the size of the first loop's dim, sizes0 the sizes its pieces can have,
 // which0 the one that a piece has, at0 where it begins.
+#include <algorithm>
+
 #include "codegen/nest.h"
 #include "codegen/operand.h"
 #include "codegen/workspace.h"
@@ -22,7 +24,7 @@ class PatchworkWriter {
   bool divided() const { return work_.threads > 1; }
   size_t loops() const { return work_.dims.size(); }
   bool reduction(size_t loop) const { return c_.dims[work_.dims[loop].dim].reduction; }
-  bool is_rest(size_t program) const;
+  bool is_rest(const Piece& piece) const;
   void emit_programs();
   void tables();
   void call();
@@ -49,23 +51,16 @@ class PatchworkWriter {
   std::array<std::string, kMaxTensors> at_;  // pointers inside the loops so far
 };
 
-// Whether a program is for what larger pieces leave: it is smaller in a dim that has not a program
-// for each of its sizes.
-bool PatchworkWriter::is_rest(size_t program) const {
-  size_t piece = program / (work_.sums ? 2 : 1);
-  bool rest = false;
-  for (size_t i = loops(); i-- > 0;) {
-    const std::vector<i64>& sizes = work_.dims[i].sizes;
-    const bool every = sizes.front() == std::ssize(sizes) * sizes.back();
-    rest |= piece % sizes.size() > 0 && !every;
-    piece /= sizes.size();
-  }
-  return rest;
+// Whether a program is for what larger pieces leave.
+bool PatchworkWriter::is_rest(const Piece& piece) const {
+  return std::any_of(work_.dims.begin(), work_.dims.end(), [&](const PiecedDim& d) {
+    return !d.has_every_size() && piece.computation->dims[d.dim].extent < d.sizes.front();
+  });
 }
 
 void PatchworkWriter::emit_programs() {
   for (const Piece& b : work_.programs) {
-    library_.brief = is_rest(programs_.size());
+    library_.brief = is_rest(b);
     programs_.push_back(
         emit_program(library_, b.problem, *b.impl, fmt::format("program_{}", programs_.size())));
   }

@@ -25,6 +25,9 @@ namespace morello {
 struct PiecedDim {
   int dim = 0;
   std::vector<i64> sizes;  // of its pieces, descending; the last one is the granule
+
+  // Every multiple of the granule up to the largest piece is a piece.
+  bool has_every_size() const { return sizes.front() == std::ssize(sizes) * sizes.back(); }
 };
 
 struct Piece {

@@ -96,14 +96,16 @@ std::vector<EveryFusion::Call> EveryFusion::cheapest(const StageProblem& p, int 
   return {{o.cost, {stage, p.computation, o.problem, o.impl, 0}}};
 }
 
-std::vector<EveryFusion::Call> EveryFusion::every(const StageProblem& p, int stage) const {
+// None: there are too many.
+std::optional<std::vector<EveryFusion::Call>> EveryFusion::every(const StageProblem& p,
+                                                                 int stage) const {
   std::vector<Call> out;
   for (const Bounded& b : p.problems) {
     Searcher search(b.problem);
     if (!search.cost().finite()) continue;
     const std::vector<Program> programs =
         enumerate(search.space, search.root(), search.space.capacity(), most_);
-    if (programs.empty()) return {};
+    if (programs.empty()) return std::nullopt;
     for (const Program& one : programs)
       out.push_back({one.cost, {stage, p.computation, b.problem, one.impl, 0}});
   }
@@ -125,10 +127,10 @@ std::vector<FusedProgram> EveryFusion::calls_of(const Group& one_stage) {
   if (at == known_.end()) {
     known_.push_back({one_stage.begin, p, {}});
     at = known_.end() - 1;
-    const std::vector<Call> calls =
+    const std::optional<std::vector<Call>> calls =
         inner_ == Inner::kEvery ? every(p, one_stage.begin) : cheapest(p, one_stage.begin);
-    overflow_ |= calls.empty() && !p.problems.empty();
-    for (const Call& c : calls) {
+    overflow_ |= !calls;
+    for (const Call& c : calls.value_or(std::vector<Call>())) {
       at->programs.push_back(static_cast<int>(table_.size()));
       problem_of_.push_back(known_.size() - 1);
       cost_of_.push_back(c.cost);
@@ -210,7 +212,7 @@ Fusion EveryFusion::fusion(const FusedPtr& root) const {
 
 std::vector<EveryFusion::Call> EveryFusion::calls(int program) const {
   const auto at = static_cast<size_t>(program);
-  return every(known_[problem_of_[at]].problem, table_[at].stage);
+  return every(known_[problem_of_[at]].problem, table_[at].stage).value_or(std::vector<Call>());
 }
 
 Cost EveryFusion::cost(int program) const { return cost_of_[static_cast<size_t>(program)]; }

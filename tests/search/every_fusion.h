@@ -4,6 +4,7 @@
 // are searched once.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "search/fusion_search.h"
@@ -51,7 +52,7 @@ class EveryFusion {
   bool steps_again(const Group& g, const Option& o) const;
   FusedPtr node(const Group& g, const Option& o, const std::vector<FusedProgram>& parts) const;
   std::vector<Call> cheapest(const StageProblem& p, int stage) const;
-  std::vector<Call> every(const StageProblem& p, int stage) const;
+  std::optional<std::vector<Call>> every(const StageProblem& p, int stage) const;
 
   const Machine& machine_;
   const Isa& isa_;

@@ -26,6 +26,8 @@ constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load
 // asked 134, 137, 162 and 306; these make 179, 188, 200 and 313, asked 145, 154, 191 and 314.)
 constexpr i64 kUnaskedPercent = 120;
 constexpr i64 kAskMilli = 500;
+// What a leaf reads in one piece, from here on, the hardware's prefetch follows.
+constexpr i64 kLongStream = 32768;
 // Of writing back a line that another stage reads again: it may not have left by then. (G: softmax
 // of 32 rows of 1 and 2 MiB, AVX2: exponentials stored in the result and scaled there 6.5 to 7.4
 // and 19.5 to 23.0 ms, computed twice 8.0 and 21.9 to 23.4. With all of it the latter look 12 %
@@ -172,12 +174,12 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   const Level to = s.place[out].level;
   const bool asks = call.ahead_operand == out;
   if (call.streaming) return lines_of(r, streamed_millicycles());
-  Cost t = transfer(r, to, asks);
+  Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
   if (s.accumulate) return 2 * t;
   if (to < kL3) return t;
   if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
   if (!output_leaves_) return t;
-  const i64 back = line_millicycles(kMemory, false);
+  const i64 back = line_millicycles(kMemory, Coming::kAsked);
   return t + lines_of(r, problem_.part.read_again ? back * kReadAgainPercent / 100 : back);
 }
 
@@ -192,19 +194,22 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
-  const bool beside = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
-  Cost traffic = beside ? extras(s.extent) : Cost(), hidden, stalled;
+  const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
+  Cost traffic = reads_extras ? extras(s.extent) : Cost(), hidden, stalled;
   for (int o = 0; o < c.inputs(); ++o) {
     const Region r = region(s, o);
     const Level from = s.place[o].level;
     const i64 stream = o == call.ahead_operand ? stream_bytes(s, o, r) : 0;
-    const bool ahead = stream > call.ahead_bytes;
-    Cost t = ahead ? this->stream(r, from, call.ahead_bytes) : transfer(r, from);
+    const bool ahead = stream > call.ahead_bytes, beside = side_by_side(s, o);
+    const bool streamed = from > kL1 && r.rows == 1 && r.row_bytes >= kLongStream && !beside;
+    Cost t = ahead      ? prefetched(r, from, call.ahead_bytes, beside)
+             : streamed ? lines_of(r, line_millicycles(from, Coming::kStreamed))
+                        : transfer(r, from);
     if (ahead && streams_of(family(), c, o) > 1)
       t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
-    if (ahead && from == kMemory)
+    if (ahead && from == kMemory && !beside)
       hidden = Cost::milli(static_cast<i64>(t.value()) / stream * (stream - call.ahead_bytes));
-    traffic = traffic + t;
+    traffic = traffic + t + lines_again(s, o) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
     if (!ahead) stalled = stalled + stall(r, from, w);
   }
   traffic = traffic + stored(s, call);
@@ -256,7 +261,7 @@ Cost Space::extras(const Extents& e) const {
     }
     lines += elements / run * ceil_div(run * bytes(c.extras[i].dtype), line);
   }
-  return lines * Cost::milli(line_millicycles(from, false));
+  return lines * Cost::milli(line_millicycles(from, Coming::kAsked));
 }
 
 // The instructions that compute, at the rate of the core: no leaf of the family takes less.
@@ -355,9 +360,10 @@ Cost Space::lower_bound() const {
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
     if (input && !root.place[o].packed && !loads_given_[o]) {
       copies = copies + copy_work(o, packed_region(root.extent, o)) +
-               lines * Cost::milli(line_millicycles(from, false));
+               lines * Cost::milli(line_millicycles(from, Coming::kAsked));
     } else if (from > kL1) {
-      i64 each = line_millicycles(from, true);
+      i64 each = std::min(line_millicycles(from, Coming::kPrefetched),
+                          line_millicycles(from, Coming::kStreamed));
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;

@@ -390,7 +390,8 @@ i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {
 
 bool Space::prefetch_saves(Level from) const {
   if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return false;
-  return from >= kL3 && line_millicycles(from, true) < line_millicycles(from, false);
+  return from >= kL3 &&
+         line_millicycles(from, Coming::kPrefetched) < line_millicycles(from, Coming::kAsked);
 }
 
 bool Space::asks_for_output(const Spec& s) const {

@@ -52,6 +52,7 @@ struct Region {
   i64 lines = 0;
   i64 footprint(Level l) const;  // bytes of cache it occupies there
   i64 pages() const;             // about as many that rows begin in
+  i64 places() const;            // lines of a page that rows begin in
   int line_bytes = 64;
 };
 
@@ -99,7 +100,7 @@ class Space {
 
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
-  Cost transfer(const Region& r, Level from, bool prefetched = false) const;
+  Cost transfer(const Region& r, Level from) const;
   // Bringing an operand to any nearer level, for those that use it there.
   Cost view(const Spec& s, int operand) const;
   Cost leaf(const Spec& s, const Call& call) const;
@@ -166,6 +167,8 @@ class Space {
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;
+  // Those that a leaf has to bring back to L1, time and again.
+  i64 lines_again(const Spec& s, int operand) const;
   struct Windows {  // elements along the axes of windows
     i64 read = 1;   // by all leaves
     i64 there = 1;
@@ -201,12 +204,16 @@ class Space {
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
-  i64 line_millicycles(Level l, bool prefetched) const;
+  // How lines come: as they are asked for, prefetched by the program, or in one long stream.
+  enum class Coming { kAsked, kPrefetched, kStreamed };
+  i64 line_millicycles(Level l, Coming how) const;
   i64 streamed_millicycles() const;  // a line
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;
-  Cost stream(const Region& r, Level from, i64 distance) const;
+  // Whether a leaf reads several rows at once, along the reduction.
+  bool side_by_side(const Spec& s, int operand) const;
+  Cost prefetched(const Region& r, Level from, i64 distance, bool side_by_side) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };

@@ -34,6 +34,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"shared_by", &LevelDesc::shared_by, false, 1, 4096},
     {"line_cycles", &LevelDesc::line_millicycles, true, 1, kMaxCycles},
     {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
+    {"stream_line_cycles", &LevelDesc::stream_millicycles, true, 1, kMaxCycles, true},
     {"shared_line_cycles", &LevelDesc::shared_line_millicycles, true, 1, kMaxCycles},
     {"latency_cycles", &LevelDesc::latency_millicycles, true, 1, kMaxCycles},
 };

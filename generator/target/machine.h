@@ -36,6 +36,8 @@ struct LevelDesc {
   // Lower bound per line of the traffic of all cores of the instance together: n cores that stream
   // at once wait at least n times this for each of their lines.
   i64 shared_line_millicycles = 0;
+  // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
+  i64 stream_millicycles = 0;
   bool operator==(const LevelDesc&) const = default;
 };
 

@@ -216,6 +216,14 @@ class Reader {
     if (d.shared_line_millicycles > d.prefetched_millicycles)
       return bad("shared_line_cycles", fmt::format("must be at most `prefetched_line_cycles`, {}",
                                                    decimal(d.prefetched_millicycles)));
+    if (const i64 stream = d.stream_millicycles; stream > 0) {
+      if (stream > d.line_millicycles)
+        return bad("stream_line_cycles",
+                   fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));
+      if (stream < d.shared_line_millicycles)
+        return bad("stream_line_cycles", fmt::format("must be at least `shared_line_cycles`, {}",
+                                                     decimal(d.shared_line_millicycles)));
+    }
     if (l == kL1) return true;
     const LevelDesc& nearer = m.levels[static_cast<size_t>(l - 1)];
     const std::string_view nearer_name = level_table(l - 1);

@@ -281,6 +281,77 @@ TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, el
   }
 }
 
+// What a leaf takes whose operands but one lie in L1, over what it takes if all do.
+double slowed(std::string_view text, std::string_view family, std::string_view isa,
+              const Machine& machine, int operand, Level level, const Extents& extent, Call call) {
+  const KernelSpec k = spec(text);
+  const Result<Family> f = parse_family(family, k.computation(), *find_isa(isa));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  const Space space({&k.computation(), &machine, *f, 1});
+  Spec s = space.problem().root();
+  for (size_t d = 0; d < k.computation().dims.size(); ++d)
+    if (extent[d] > 0) s.extent[d] = extent[d];
+  for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+  const double near = space.leaf(s, {}).as_cycles();
+  s.place[operand].level = level;
+  REQUIRE(space.leaf_covers(s));
+  return space.leaf(s, call).as_cycles() / near;
+}
+
+// 14 rows and a stride of a page: all lines that a step needs are in one set, of 8 or 12 lines.
+TEST_CASE("rows side by side in one set of L1 are brought again at every step") {
+  struct Row {
+    std::string_view machine;
+    int columns, rows;
+    bool again;
+  };
+  constexpr Row kRows[] = {
+      {"zen4", 1024, 14, true},
+      {"zen4", 1024, 7, false},
+      {"zen4", 1024, 8, true},
+      {"zen4", 1008, 14, false},
+      {"zen4", 512, 14, false},
+      {"zen4", 2048, 14, true},
+      {"zen4", 16, 14, false},
+      {"graniterapids", 1024, 14, true},
+      {"graniterapids", 1024, 11, false},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.machine);
+    CAPTURE(row.columns);
+    CAPTURE(row.rows);
+    const double slower = slowed(
+        fmt::format("(a: f32[14,{0}], b: f32[{0},32] packed): f32 = matmul(a, b)", row.columns),
+        "fma_f32x16 lane=n quantum=m:14,n:32 a=broadcast_f32x16 b=load_f32x16 out=store_f32x16",
+        "avx512", *load_machine(std::string(row.machine)), 0, kL2, {row.rows}, {});
+    CHECK(slower >= 1);
+    CHECK((slower > 1.15) == row.again);
+  }
+}
+
+TEST_CASE("what a leaf reads in one piece is followed, and what it asks for ahead of rows is not") {
+  Machine machine = *load_machine("zen4");
+  constexpr std::string_view kPanel =
+      "fma_f32x8 lane=n quantum=n:8,k:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  const auto panel = [&](int rows, Call call) {
+    return slowed(fmt::format("(a: f32[1,{0}], b: f32[{0},8] packed): f32 = matmul(a, b)", rows),
+                  kPanel, "avx2", machine, 1, kL3, {}, call);
+  };
+  CHECK(panel(1000, {}) > 1.5 * panel(1024, {}));  // 32000 and 32768 bytes
+  CHECK(panel(1024, {}) < panel(1024, {.ahead_operand = 1, .ahead_bytes = 8192}));
+  machine.levels[kL3].stream_millicycles = 0;
+  CHECK(panel(1000, {}) < 1.1 * panel(1024, {}));
+  CHECK(panel(1024, {}) > panel(1024, {.ahead_operand = 1, .ahead_bytes = 8192}));
+  const auto rows = [&](i64 n, Call call) {
+    return slowed("(a: f32[1,1024], b: f32[8,1024]): f32 = matmul(a, transpose(b))",
+                  "dot_f32x8 lane=k quantum=n:6,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",
+                  "avx2", machine, 1, kMemory, {0, n}, call);
+  };
+  const Call two_rows = {.ahead_operand = 1, .ahead_bytes = 8192};
+  CHECK(rows(6, two_rows) < rows(6, {}));
+  CHECK(rows(3, {}) / rows(3, two_rows) > rows(6, {}) / rows(6, two_rows));
+}
+
 TEST_CASE("no prefetch is proposed that a stream is too short for") {
   const Machine machine = toy_machine();
   for (const auto& [elements, proposed] : {std::pair{256, 0}, {512, 1}, {1024, 2}, {2048, 3}}) {

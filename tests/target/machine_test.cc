@@ -105,6 +105,17 @@ TEST_CASE("a machine without 512-bit vectors") {
   CHECK(m->toml() == text);
 }
 
+TEST_CASE("a machine with a price for long streams") {
+  std::string text(kGood);
+  const std::string before = "prefetched_line_cycles = 9\n";
+  text.replace(text.find(before), before.size(), before + "stream_line_cycles = 7.5\n");
+  const Result<Machine> m = parse_machine(text, "toy.toml");
+  REQUIRE_MESSAGE(m.ok(), m.error().str());
+  CHECK(m->levels[kMemory].stream_millicycles == 7'500);
+  CHECK(m->levels[kL3].stream_millicycles == 0);
+  CHECK(m->toml() == text);
+}
+
 TEST_CASE("a machine that stores past the caches") {
   std::string text(kGood);
   const std::string before = "two_streams_percent = 93\n";
@@ -221,7 +232,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -283,6 +294,16 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `shared_line_cycles` in [memory] must be at most `prefetched_line_cycles`, 9
   shared_line_cycles = 9.5
                        ^~~
+)"},
+    {"shared_line_cycles = 6", "stream_line_cycles = 12\nshared_line_cycles = 6",
+     R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at most `line_cycles`, 11
+  stream_line_cycles = 12
+                       ^~
+)"},
+    {"shared_line_cycles = 6", "stream_line_cycles = 5\nshared_line_cycles = 6",
+     R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
+  stream_line_cycles = 5
+                       ^
 )"},
     {"latency_cycles = 300", "latency_cycles = 30",
      R"(toy.toml:61:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45

@@ -167,6 +167,7 @@ class Space {
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   Cost stall(const Region& r, Level from, const Work& w) const;
+  i64 lines_in_flight(const Region& r, const Work& w) const;
   // Those that a leaf has to bring back to L1, time and again.
   i64 lines_again(const Spec& s, int operand) const;
   struct Windows {  // elements along the axes of windows

@@ -331,17 +331,18 @@ TEST_CASE("rows side by side in one set of L1 are brought again at every step") 
 
 TEST_CASE("what a leaf reads in one piece is followed, and what it asks for ahead of rows is not") {
   Machine machine = *load_machine("zen4");
-  constexpr std::string_view kPanel =
-      "fma_f32x8 lane=n quantum=n:8,k:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
-  const auto panel = [&](int rows, Call call) {
-    return slowed(fmt::format("(a: f32[1,{0}], b: f32[{0},8] packed): f32 = matmul(a, b)", rows),
-                  kPanel, "avx2", machine, 1, kL3, {}, call);
+  const auto panel = [&](i64 m, int k, Call call) {
+    return slowed(
+        fmt::format("(a: f32[6,{0}], b: f32[{0},16] packed): f32 = matmul(a, b)", k),
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", "avx2",
+        machine, 1, kL3, {m}, call);
   };
-  CHECK(panel(1000, {}) > 1.5 * panel(1024, {}));  // 32000 and 32768 bytes
-  CHECK(panel(1024, {}) < panel(1024, {.ahead_operand = 1, .ahead_bytes = 8192}));
+  const Call ahead = {.ahead_operand = 1, .ahead_bytes = 8192};
+  CHECK(panel(1, 48, {}) > 1.5 * panel(1, 64, {}));  // 3072 and 4096 bytes
+  CHECK(panel(1, 1024, {}) < panel(1, 1024, ahead));
+  CHECK(panel(6, 1024, {}) > panel(6, 1024, ahead));  // twelve multiply-adds a line
   machine.levels[kL3].stream_millicycles = 0;
-  CHECK(panel(1000, {}) < 1.1 * panel(1024, {}));
-  CHECK(panel(1024, {}) > panel(1024, {.ahead_operand = 1, .ahead_bytes = 8192}));
+  CHECK(panel(1, 1024, {}) > panel(1, 1024, ahead));
   const auto rows = [&](i64 n, Call call) {
     return slowed("(a: f32[1,1024], b: f32[8,1024]): f32 = matmul(a, transpose(b))",
                   "dot_f32x8 lane=k quantum=n:6,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",

@@ -1,6 +1,22 @@
 #include "codegen/access.h"
 
 namespace morello {
+namespace {
+
+void put(Writer& w, Names& names, std::string_view code, const std::string& p, i64 n,
+         const std::string& reg) {
+  w.code(expand(code, {{"p", p},
+                       {"n", std::to_string(n)},
+                       {"count", count(w, code, n)},
+                       {"r0", reg},
+                       {"t", names.fresh("t")}}));
+}
+
+}  // namespace
+
+std::string count(Writer& w, std::string_view code, i64 n) {
+  return code.find("{count}") == std::string_view::npos ? "" : w.number(n);
+}
 
 bool adjacent(const std::vector<Offset>& offsets) {
   for (size_t i = 1; i < offsets.size(); ++i)
@@ -30,8 +46,7 @@ void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std
   const bool near = adjacent(offsets), masked = near && n < all && !a.partial.empty();
   const std::string p = masked || (near && n == all) ? at(pointer, offsets[0])
                                                      : stage(w, names, type, pointer, offsets, all);
-  w.code(expand(masked ? a.partial : a.code,
-                {{"p", p}, {"n", std::to_string(n)}, {"r0", reg}, {"t", names.fresh("t")}}));
+  put(w, names, masked ? a.partial : a.code, p, n, reg);
 }
 
 void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
@@ -41,8 +56,7 @@ void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const st
   const bool direct = masked || (near && n == all);
   const std::string p = direct ? at(pointer, offsets[0]) : names.fresh("t");
   if (!direct) w.line("{} {}[{}];", c_type(type), p, all);
-  w.code(expand(masked ? a.partial : a.code,
-                {{"p", p}, {"n", std::to_string(n)}, {"r0", value}, {"t", names.fresh("t")}}));
+  put(w, names, masked ? a.partial : a.code, p, n, value);
   if (direct) return;
   if (near)
     return w.line("__builtin_memcpy({}, {}, {});", at(pointer, offsets[0]), p, n * bytes(type));

@@ -6,6 +6,9 @@
 
 namespace morello {
 
+// What a row has in place of its {count}, if it has one.
+std::string count(Writer& w, std::string_view code, i64 n);
+
 // Whether each lies one behind the other.
 bool adjacent(const std::vector<Offset>& offsets);
 

@@ -48,11 +48,13 @@ std::string head(bool apart, std::string_view name, std::string_view params) {
 
 std::string Functions::add(std::string_view stem, std::string_view params, std::string_view text,
                            bool apart) {
-  return add(stem, params, Body{{{std::string(text)}}, {}}, apart);
+  return add(stem, params, Body{.parts = {{std::string(text)}}}, apart);
 }
 
 std::string Functions::add(std::string_view stem, std::string_view params, Body body, bool apart) {
   Shape shape{std::string(stem), std::string(params), std::move(body.parts), apart || apart_};
+  for (const auto& [name, value] : body.named) shape.named.insert(name);
+  body.values.merge(body.named);
   if (!apart_) shape.fixed = body.values;
   const auto [found, added] = indices_.try_emplace(shape, entries_.size());
   if (added) entries_.push_back({std::move(shape)});
@@ -66,12 +68,13 @@ std::string Functions::add(std::string_view stem, std::string_view params, Body 
 // Variables that are not the same in all functions, with their types.
 std::map<std::string, std::string_view> Functions::free_variables(const Entry& e) {
   std::map<std::string, std::string_view> out;
-  for (const BodyPart& part : e.shape.parts) {
-    const auto value = [&](const Named& f) { return f.values.at(part.variable); };
+  const auto look_at = [&](const std::string& variable, std::string_view type) {
     for (const Named& f : e.functions)
-      if (!part.variable.empty() && value(f) != value(e.functions.front()))
-        out[part.variable] = part.counts() ? "std::ptrdiff_t" : "bool";
-  }
+      if (f.values.at(variable) != e.functions.front().values.at(variable)) out[variable] = type;
+  };
+  for (const BodyPart& part : e.shape.parts)
+    if (!part.variable.empty()) look_at(part.variable, part.counts() ? "std::ptrdiff_t" : "bool");
+  for (const std::string& name : e.shape.named) look_at(name, "std::ptrdiff_t");
   return out;
 }
 
@@ -81,6 +84,9 @@ std::string Functions::text(const Entry& e) {
   const auto free = free_variables(e);
   std::string body, params = s.params;
   for (const auto& [variable, type] : free) params += fmt::format(", {} {}", type, variable);
+  for (const std::string& name : s.named)
+    if (!free.contains(name))
+      body += fmt::format("  const std::ptrdiff_t {} = {};\n", name, first.values.at(name));
   for (const BodyPart& part : s.parts) {
     body += part.text;
     if (part.variable.empty()) continue;

@@ -28,6 +28,7 @@ class Functions {
     if (needed_.insert(helper).second) helpers_ += helper.substr(helper.starts_with('\n') ? 1 : 0);
   }
   std::string text() const;
+  bool apart() const { return apart_; }
 
  private:
   using Values = std::map<std::string, i64>;
@@ -35,7 +36,8 @@ class Functions {
     std::string stem, params;
     std::vector<BodyPart> parts;
     bool apart = false;
-    Values fixed = {};  // all values, where functions are not to take them
+    std::set<std::string> named = {};  // numbers that the parts know by name
+    Values fixed = {};                 // all values, where functions are not to take them
 
     auto operator<=>(const Shape&) const = default;
   };

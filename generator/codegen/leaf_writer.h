@@ -21,7 +21,7 @@ class LeafWriter {
  public:
   LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
   Body body();
-  std::string params() const;
+  const std::string& params() const { return params_; }
 
  private:
   struct Slot {
@@ -43,6 +43,8 @@ class LeafWriter {
   };
 
   void choose_inner();
+  std::string params_of_job() const;
+  void name_strides();
   bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
   bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
   std::string_view reg_type(Dtype t) const;
@@ -99,7 +101,7 @@ class LeafWriter {
   const Computation& c_;
   const Family& f_;
   const Kernel& k_;
-  const LeafJob& job_;
+  LeafJob job_;
   const int out_;
   const bool finishes_;            // what it stores is made of the sums
   const std::vector<int> places_;  // terms that the row takes
@@ -109,13 +111,14 @@ class LeafWriter {
   i64 regs_ = 1;                   // most registers filled by one load
   i64 slot_ = 1;                   // reduction elements per slot
   i64 sets_ = 1;
+  std::string params_;
   Extents count_{};  // instances per slot and dim
   Extents unit_{};   // elements per instance
   bool prefetches_ = false;
   std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
   std::array<std::string, kMaxOperands> pointers_;
   std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
-  Writer w_{1};
+  Writer w_;
   Names names_;
 };
 

@@ -24,8 +24,15 @@ void Writer::open_loop(std::string_view i, i64 count) {
   ++depth_;
 }
 
+std::string Writer::number(i64 value) {
+  if (!names_) return std::to_string(value);
+  const auto [known, added] = numbers_.try_emplace(value, fmt::format("n{}", numbers_.size()));
+  if (added) name(known->second, value);
+  return known->second;
+}
+
 const std::string& Writer::text() const {
-  MORELLO_CHECK(done_.parts.empty(), "text that has variables");
+  MORELLO_CHECK(done_.parts.empty() && done_.named.empty(), "text that has variables");
   return text_;
 }
 

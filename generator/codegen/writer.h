@@ -17,8 +17,8 @@
 
 namespace morello {
 
-// Text with variables, in which otherwise equal texts differ: how often a loop runs, and which of
-// two things is done.
+// Text with variables, in which otherwise equal texts differ: how often a loop runs, which of two
+// things is done, and numbers that the text knows by name only.
 struct BodyPart {
   std::string text;                        // in front of the variable
   std::string variable = {};               // empty: none
@@ -29,12 +29,14 @@ struct BodyPart {
 };
 struct Body {
   std::vector<BodyPart> parts;
-  std::map<std::string, i64> values;  // of variables
+  std::map<std::string, i64> values = {};  // of variables
+  std::map<std::string, i64> named = {};   // of those in `text`
 };
 
 class Writer {
  public:
-  explicit Writer(int depth = 0) : depth_(depth) {}
+  // `names`: numbers that may be variables are.
+  explicit Writer(int depth = 0, bool names = false) : depth_(depth), names_(names) {}
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -50,6 +52,10 @@ class Writer {
   }
   // A loop over all indices below `count`, which is a variable if nothing is around the loop.
   void open_loop(std::string_view i, i64 count);
+  // A number that may be a variable, for a statement; the same one for equal numbers.
+  std::string number(i64 value);
+  // `name` stands for a number in what is written.
+  void name(const std::string& name, i64 value) { done_.named.emplace(name, value); }
   // What two functions write, of which `value` asks for the first or the second.
   void either(std::string_view variable, bool value, auto&& first, auto&& second) {
     BodyPart part{std::exchange(text_, {}), std::string(variable)};
@@ -78,6 +84,8 @@ class Writer {
   Body done_;  // up to the last variable
   std::string text_;
   int depth_ = 0;
+  bool names_ = false;
+  std::map<i64, std::string> numbers_;
 };
 
 class Names {

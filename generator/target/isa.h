@@ -69,7 +69,8 @@ struct Access {
   Uops uops;
   int temps = 0;  // further vector registers the row keeps busy: temporaries, constants
   // Like `code`, but touches only the first {n} elements in memory; the other lanes are loaded as
-  // 0. Empty: the generated code goes through a local array.
+  // 0. {count} is {n} where that may be a variable at no cost: masks are made once. Empty: the
+  // generated code goes through a local array.
   std::string_view partial = "";
   Uops partial_uops = {};  // what `partial` costs, all of it
   // Of a store: like `code`, but past the caches, where {p} is a multiple of so many bytes. Empty:

@@ -102,6 +102,41 @@ MORELLO_UNUSED MORELLO_TARGET static inline void sum_1(const int* a, int* out, [
 )");
 }
 
+// Two rows of so many numbers, so far apart.
+Body rows(i64 count, i64 stride) {
+  Writer w(1, true);
+  w.name("s0s0", stride);
+  w.line("store(out, {});", w.number(count));
+  w.line("store(out + s0s0, {});", w.number(count));
+  return w.body();
+}
+
+TEST_CASE("numbers by name are constants where all functions have the same") {
+  Functions f(true);
+  CHECK(f.add("rows", "int* out", rows(3, 8)) == "rows_0");
+  CHECK(f.add("rows", "int* out", rows(3, 8)) == "rows_0");
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void rows_0(int* out) noexcept {
+  const std::ptrdiff_t n0 = 3;
+  const std::ptrdiff_t s0s0 = 8;
+  store(out, n0);
+  store(out + s0s0, n0);
+}
+)");
+  CHECK(f.add("rows", "int* out", rows(3, 9)) == "rows_1");
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void rows_0_any(int* out, std::ptrdiff_t s0s0) noexcept {
+  const std::ptrdiff_t n0 = 3;
+  store(out, n0);
+  store(out + s0s0, n0);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void rows_0(int* out) noexcept { rows_0_any(out, 8); }
+MORELLO_UNUSED MORELLO_TARGET static inline void rows_1(int* out) noexcept { rows_0_any(out, 9); }
+)");
+}
+
 TEST_CASE("elsewhere every function has its own text, for compilers to put into its caller") {
   Functions f;
   f.add("sum", kParams, sum(3, false));

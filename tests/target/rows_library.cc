@@ -62,9 +62,11 @@ std::string kernel(const Isa& isa, const Kernel& k) {
 std::string access(const Isa& isa, const Access& a, const std::string& part,
                    std::string_view statements, int n) {
   const std::string type = type_of(isa, a.lanes, a.reg);
-  const Names names = {
-      {"{p}", "p + 0"}, {"{r0}", "x0"}, {"{r1}", "x1"}, {"{t}", "xt"}, {"{n}", std::to_string(n)}};
-  const std::string code = "  " + expand(statements, names) + "\n";
+  const Names names = {{"{p}", "p + 0"},           {"{r0}", "x0"},   {"{r1}", "x1"}, {"{t}", "xt"},
+                       {"{n}", std::to_string(n)}, {"{count}", "xn"}};
+  std::string code = "  " + expand(statements, names) + "\n";
+  if (statements.find("{count}") != std::string_view::npos)  // of no use to know it
+    code = fmt::format("  volatile std::ptrdiff_t xn = {};\n", n) + code;
   if (a.kind == Access::Kind::kStore)
     return function(a.name, part,
                     load(type, "x0", "a") +

@@ -101,7 +101,7 @@ static constexpr Access kAccesses[] = {
     maskable(
         lanes8(kVector, "load_f32x8", Dtype::f32, Dtype::f32, "(x: f32[8]): f32[8] = convert(x)",
                "{r0} = _mm256_loadu_ps({p});", {.load = 1}),
-        "{r0} = _mm256_maskload_ps({p}, first_lanes({n}));"),
+        "{r0} = _mm256_maskload_ps({p}, first_lanes({count}));"),
     in_parts(
         lanes8(kVector, "load_bf16x8", Dtype::bf16, Dtype::f32, "(x: bf16[8]): f32[8] = convert(x)",
                "{r0} = bf16x8_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
@@ -118,7 +118,7 @@ static constexpr Access kAccesses[] = {
                     "{r0} = _mm256_cvtepi32_ps(_mm256_loadu_si256("
                     "reinterpret_cast<const __m256i*>({p})));",
                     {.alu = 1, .load = 1}),
-             "{r0} = _mm256_cvtepi32_ps(_mm256_maskload_epi32({p}, first_lanes({n})));"),
+             "{r0} = _mm256_cvtepi32_ps(_mm256_maskload_epi32({p}, first_lanes({count})));"),
     in_parts(lanes8(kVector, "load_i16x8_f32", Dtype::i16, Dtype::f32,
                     "(x: i16[8]): f32[8] = convert(x)",
                     "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128("
@@ -141,7 +141,7 @@ static constexpr Access kAccesses[] = {
     maskable(
         lanes8(kVector, "load_i32x8", Dtype::i32, Dtype::i32, "(x: i32[8]): i32[8] = convert(x)",
                "{r0} = _mm256_loadu_si256(reinterpret_cast<const __m256i*>({p}));", {.load = 1}),
-        "{r0} = _mm256_maskload_epi32({p}, first_lanes({n}));"),
+        "{r0} = _mm256_maskload_epi32({p}, first_lanes({count}));"),
     in_parts(
         lanes8(kVector, "load_i16x8", Dtype::i16, Dtype::i32, "(x: i16[8]): i32[8] = convert(x)",
                "{r0} = _mm256_cvtepi16_epi32(_mm_loadu_si128("
@@ -204,7 +204,7 @@ static constexpr Access kAccesses[] = {
     streamed(maskable(lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32,
                              "(x: f32[8]): f32[8] = convert(x)", "_mm256_storeu_ps({p}, {r0});",
                              {.store = 1}),
-                      "_mm256_maskstore_ps({p}, first_lanes({n}), {r0});"),
+                      "_mm256_maskstore_ps({p}, first_lanes({count}), {r0});"),
              "stream_256({p}, _mm256_castps_si256({r0}));"),
     kStoreBf16,
     streamed(
@@ -218,7 +218,7 @@ static constexpr Access kAccesses[] = {
                              "(x: i32[8]): i32[8] = convert(x)",
                              "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), {r0});",
                              {.store = 1}),
-                      "_mm256_maskstore_epi32({p}, first_lanes({n}), {r0});"),
+                      "_mm256_maskstore_epi32({p}, first_lanes({count}), {r0});"),
              "stream_256({p}, {r0});"),
     streamed(
         lanes8(kStore, "store_i16x8", Dtype::i16, Dtype::i32, "(x: i32[8]): i16[8] = convert(x)",
@@ -241,8 +241,8 @@ static constexpr Access kAccesses[] = {
 // f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
 // addition could carry it into infinity.
 static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline __m256i first_lanes(std::int32_t n) noexcept {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i first_lanes(std::ptrdiff_t n) noexcept {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<std::int32_t>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void stream_256(void* p, __m256i v) noexcept {
   __m128i* const to = static_cast<__m128i*>(p);

@@ -71,7 +71,7 @@ static constexpr Access kSplitBf16 = {
     .uops = {.alu = 2, .load = 1},
     .temps = 1,
     .partial =
-        "const __m512i {t} = _mm512_maskz_loadu_epi16(first_32({n}), {p});\n"
+        "const __m512i {t} = _mm512_maskz_loadu_epi16(first_32({count}), {p});\n"
         "{r0} = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, {t}, 16));\n"
         "{r1} = _mm512_castsi512_ps(_mm512_and_si512({t}, _mm512_set1_epi32(-65536)));",
     .partial_uops = masked({.alu = 2, .load = 1})};
@@ -86,7 +86,7 @@ static constexpr Access kStoreBf16 = {
     .code = "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_bf16({r0}));",
     .uops = {.alu = 10, .store = 1},
     .temps = 5,
-    .partial = "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_bf16({r0}));",
+    .partial = "_mm256_mask_storeu_epi16({p}, first_16({count}), f32x16_to_bf16({r0}));",
     .partial_uops = masked({.alu = 10, .store = 1}),
     .streamed = "stream_256({p}, f32x16_to_bf16({r0}));",
     .streamed_alignment = 16};
@@ -94,21 +94,22 @@ static constexpr Access kStoreBf16 = {
 static constexpr Access kAccesses[] = {
     lanes16(kVector, "load_f32x16", Dtype::f32, Dtype::f32, "(x: f32[16]): f32[16] = convert(x)",
             "{r0} = _mm512_loadu_ps({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_ps(first_16({n}), {p});"),
+            "{r0} = _mm512_maskz_loadu_ps(first_16({count}), {p});"),
     lanes16(kVector, "load_bf16x16", Dtype::bf16, Dtype::f32, "(x: bf16[16]): f32[16] = convert(x)",
             "{r0} = bf16x16_to_f32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>({p})));",
             {.alu = 2, .load = 1},
-            "{r0} = bf16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
+            "{r0} = bf16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({count}), {p}));"),
     kSplitBf16,
     lanes16(kVector, "load_f16x16", Dtype::f16, Dtype::f32, "(x: f16[16]): f32[16] = convert(x)",
             "{r0} = f16x16_to_f32(_mm256_loadu_si256(reinterpret_cast<const "
             "__m256i*>({p})));",
             {.alu = 2, .load = 1},
-            "{r0} = f16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({n}), {p}));"),
+            "{r0} = f16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({count}), {p}));"),
     lanes16(
         kVector, "load_i32x16_f32", Dtype::i32, Dtype::f32, "(x: i32[16]): f32[16] = convert(x)",
         "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_loadu_si512({p}));", {.alu = 1, .load = 1},
-        "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_loadu_epi32(first_16({n}), {p}));"),
+        "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_loadu_epi32(first_16({count}), "
+        "{p}));"),
     lanes16(kVector, "load_i16x16_f32", Dtype::i16, Dtype::f32,
             "(x: i16[16]): f32[16] = convert(x)",
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
@@ -116,55 +117,58 @@ static constexpr Access kAccesses[] = {
             "reinterpret_cast<const __m256i*>({p}))));",
             {.alu = 2, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
-            "_mm256_maskz_loadu_epi16(first_16({n}), {p})));"),
+            "_mm256_maskz_loadu_epi16(first_16({count}), {p})));"),
     lanes16(kVector, "load_u8x16_f32", Dtype::u8, Dtype::f32, "(x: u8[16]): f32[16] = convert(x)",
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
             "_mm_loadu_si128("
             "reinterpret_cast<const __m128i*>({p}))));",
             {.alu = 2, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
-            "_mm_maskz_loadu_epi8(first_16({n}), {p})));"),
+            "_mm_maskz_loadu_epi8(first_16({count}), {p})));"),
     lanes16(kVector, "load_i8x16_f32", Dtype::i8, Dtype::f32, "(x: i8[16]): f32[16] = convert(x)",
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
             "_mm_loadu_si128("
             "reinterpret_cast<const __m128i*>({p}))));",
             {.alu = 2, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
-            "_mm_maskz_loadu_epi8(first_16({n}), {p})));"),
+            "_mm_maskz_loadu_epi8(first_16({count}), {p})));"),
 
     lanes16(kVector, "load_i32x16", Dtype::i32, Dtype::i32, "(x: i32[16]): i32[16] = convert(x)",
             "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi32(first_16({n}), {p});"),
-    lanes16(kVector, "load_i16x16", Dtype::i16, Dtype::i32, "(x: i16[16]): i32[16] = convert(x)",
-            "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256("
-            "reinterpret_cast<const __m256i*>({p})));",
-            {.alu = 1, .load = 1},
-            "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_maskz_loadu_epi16(first_16({n}), "
-            "{p}));"),
-    lanes16(kVector, "load_u8x16", Dtype::u8, Dtype::i32, "(x: u8[16]): i32[16] = convert(x)",
-            "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128("
-            "reinterpret_cast<const __m128i*>({p})));",
-            {.alu = 1, .load = 1},
-            "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({n}), {p}));"),
-    lanes16(kVector, "load_i8x16", Dtype::i8, Dtype::i32, "(x: i8[16]): i32[16] = convert(x)",
-            "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128("
-            "reinterpret_cast<const __m128i*>({p})));",
-            {.alu = 1, .load = 1},
-            "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({n}), {p}));"),
+            "{r0} = _mm512_maskz_loadu_epi32(first_16({count}), {p});"),
+    lanes16(
+        kVector, "load_i16x16", Dtype::i16, Dtype::i32, "(x: i16[16]): i32[16] = convert(x)",
+        "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256("
+        "reinterpret_cast<const __m256i*>({p})));",
+        {.alu = 1, .load = 1},
+        "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_maskz_loadu_epi16(first_16({count}), "
+        "{p}));"),
+    lanes16(
+        kVector, "load_u8x16", Dtype::u8, Dtype::i32, "(x: u8[16]): i32[16] = convert(x)",
+        "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128("
+        "reinterpret_cast<const __m128i*>({p})));",
+        {.alu = 1, .load = 1},
+        "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({count}), {p}));"),
+    lanes16(
+        kVector, "load_i8x16", Dtype::i8, Dtype::i32, "(x: i8[16]): i32[16] = convert(x)",
+        "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128("
+        "reinterpret_cast<const __m128i*>({p})));",
+        {.alu = 1, .load = 1},
+        "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({count}), {p}));"),
 
     pairs16(kVector, "load_i16x16x2", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi16(first_32({n}), {p});"),
+            "{r0} = _mm512_maskz_loadu_epi16(first_32({count}), {p});"),
     pairs16(kVector, "load_u8x16x2", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepu8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
             {.alu = 1, .load = 1},
-            "{r0} = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(first_32({n}), {p}));"),
+            "{r0} = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(first_32({count}), {p}));"),
     pairs16(kVector, "load_i8x16x2", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepi8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
             {.alu = 1, .load = 1},
-            "{r0} = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(first_32({n}), {p}));"),
+            "{r0} = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(first_32({count}), {p}));"),
 
     lanes16(kBroadcast, "broadcast_f32x16", Dtype::f32, Dtype::f32,
             "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm512_set1_ps(*({p}));", {.load = 1}),
@@ -196,36 +200,36 @@ static constexpr Access kAccesses[] = {
 
     streamed(lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32,
                      "(x: f32[16]): f32[16] = convert(x)", "_mm512_storeu_ps({p}, {r0});",
-                     {.store = 1}, "_mm512_mask_storeu_ps({p}, first_16({n}), {r0});"),
+                     {.store = 1}, "_mm512_mask_storeu_ps({p}, first_16({count}), {r0});"),
              "stream_512({p}, _mm512_castps_si512({r0}));"),
     kStoreBf16,
     streamed(lanes16(kStore, "store_f16x16", Dtype::f16, Dtype::f32,
                      "(x: f32[16]): f16[16] = convert(x)",
                      "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), f32x16_to_f16({r0}));",
                      {.alu = 2, .store = 1},
-                     "_mm256_mask_storeu_epi16({p}, first_16({n}), f32x16_to_f16({r0}));"),
+                     "_mm256_mask_storeu_epi16({p}, first_16({count}), f32x16_to_f16({r0}));"),
              "stream_256({p}, f32x16_to_f16({r0}));"),
     streamed(lanes16(kStore, "store_i32x16", Dtype::i32, Dtype::i32,
                      "(x: i32[16]): i32[16] = convert(x)", "_mm512_storeu_si512({p}, {r0});",
-                     {.store = 1}, "_mm512_mask_storeu_epi32({p}, first_16({n}), {r0});"),
+                     {.store = 1}, "_mm512_mask_storeu_epi32({p}, first_16({count}), {r0});"),
              "stream_512({p}, {r0});"),
     streamed(lanes16(kStore, "store_i16x16", Dtype::i16, Dtype::i32,
                      "(x: i32[16]): i16[16] = convert(x)",
                      "_mm256_storeu_si256(reinterpret_cast<__m256i*>({p}), "
                      "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));",
                      {.alu = 2, .store = 1},
-                     "_mm256_mask_storeu_epi16({p}, first_16({n}), "
+                     "_mm256_mask_storeu_epi16({p}, first_16({count}), "
                      "_mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
              "stream_256({p}, _mm512_maskz_cvtsepi32_epi16(0xffff, {r0}));"),
     pairs16(kStore, "store_i16x16x2", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
             "_mm512_storeu_si512({p}, {r0});", {.store = 1},
-            "_mm512_mask_storeu_epi16({p}, first_32({n}), {r0});"),
+            "_mm512_mask_storeu_epi16({p}, first_32({count}), {r0});"),
 };
 
 // f32 to bf16 rounds to nearest even by an integer addition; a NaN is cut and made quiet, since the
 // addition could carry it into infinity. (vcvtneps2bf16 would take denormals for 0.)
 static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(unsigned n) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __mmask16 first_16(std::ptrdiff_t n) noexcept {
   return static_cast<__mmask16>((1u << n) - 1u);
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m512 f16x16_to_f32(__m256i v) noexcept {
@@ -241,7 +245,7 @@ MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) 
   stream_256(p, _mm512_maskz_extracti64x4_epi64(0xff, v, 0));
   stream_256(static_cast<__m256i*>(p) + 1, _mm512_maskz_extracti64x4_epi64(0xff, v, 1));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(unsigned n) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(std::ptrdiff_t n) noexcept {
   return (1u << n) - 1u;
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_i16_pair_x16(

@@ -46,7 +46,7 @@ static constexpr Access kAccesses[] = {
      .group = 2,
      .code = "{r0} = _mm512_loadu_si512({p});",
      .uops = {.load = 1},
-     .partial = "{r0} = _mm512_maskz_loadu_epi16(first_32({n}), {p});",
+     .partial = "{r0} = _mm512_maskz_loadu_epi16(first_32({count}), {p});",
      .partial_uops = {.alu = 1, .load = 1}},
     {.name = "broadcast_pair_bf16x16x2",
      .implements = "(x: bf16[2]): f32[2] = convert(x)",

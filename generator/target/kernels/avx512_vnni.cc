@@ -75,10 +75,10 @@ static constexpr Access quads16(Access::Kind kind, std::string_view name, Dtype 
 static constexpr Access kAccesses[] = {
     quads16(kVector, "load_u8x16x4", Dtype::u8, "(x: u8[64]): i32[64] = convert(x)",
             "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi8(first_64({n}), {p});"),
+            "{r0} = _mm512_maskz_loadu_epi8(first_64({count}), {p});"),
     quads16(kVector, "load_i8x16x4", Dtype::i8, "(x: i8[64]): i32[64] = convert(x)",
             "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi8(first_64({n}), {p});"),
+            "{r0} = _mm512_maskz_loadu_epi8(first_64({count}), {p});"),
     quads16(kBroadcast, "broadcast_u8x16x4", Dtype::u8, "(x: u8[4]): i32[4] = convert(x)",
             "{r0} = broadcast_8bit_quad_x16({p});", {.load = 1}),
     quads16(kBroadcast, "broadcast_i8x16x4", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)",
@@ -86,7 +86,7 @@ static constexpr Access kAccesses[] = {
 };
 
 static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline __mmask64 first_64(unsigned n) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __mmask64 first_64(std::ptrdiff_t n) noexcept {
   return (static_cast<__mmask64>(1) << n) - 1u;
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_8bit_quad_x16(const void* p) noexcept {

@@ -81,12 +81,8 @@ std::map<std::string, std::string_view> Functions::free_variables(const Entry& e
 std::string Functions::text(const Entry& e) {
   const Shape& s = e.shape;
   const Named& first = e.functions.front();
-  const auto free = free_variables(e);
-  std::string body, params = s.params;
-  for (const auto& [variable, type] : free) params += fmt::format(", {} {}", type, variable);
-  for (const std::string& name : s.named)
-    if (!free.contains(name))
-      body += fmt::format("  const std::ptrdiff_t {} = {};\n", name, first.values.at(name));
+  auto free = free_variables(e);
+  std::string body, constants, params = s.params;
   for (const BodyPart& part : s.parts) {
     body += part.text;
     if (part.variable.empty()) continue;
@@ -95,9 +91,17 @@ std::string Functions::text(const Entry& e) {
     else
       body += part.counts() ? part.variable : branches(part);
   }
-  const std::string name = first.name + (free.empty() ? "" : "_any");
-  std::string out = fmt::format("{}\n{}}}\n", head(s.apart, name, params), body);
-  if (free.empty()) return out;
+  for (const std::string& name : s.named) {
+    if (!mentions(body, name))
+      free.erase(name);  // what is done with it was left out
+    else if (!free.contains(name))
+      constants += fmt::format("  const std::ptrdiff_t {} = {};\n", name, first.values.at(name));
+  }
+  for (const auto& [variable, type] : free) params += fmt::format(", {} {}", type, variable);
+  const bool alone = e.functions.size() == 1;
+  const std::string name = first.name + (alone ? "" : "_any");
+  std::string out = fmt::format("{}\n{}{}}}\n", head(s.apart, name, params), constants, body);
+  if (alone) return out;
   for (const Named& f : e.functions) {
     std::string values;
     for (const auto& [variable, type] : free)

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "codegen/writer.h"
 #include "support/diag.h"
 
 namespace morello {
@@ -22,11 +23,6 @@ std::vector<std::string_view> functions(std::string_view prelude) {
     at = next;
   }
   return out;
-}
-
-// Not <cctype>, which depends on the locale.
-bool in_identifier(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 std::string_view name(std::string_view function) {

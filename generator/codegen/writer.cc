@@ -2,6 +2,21 @@
 
 namespace morello {
 
+// Not <cctype>, which depends on the locale.
+bool in_identifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool mentions(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !in_identifier(text[at - 1])) &&
+        (end == text.size() || !in_identifier(text[end])))
+      return true;
+  }
+  return false;
+}
+
 void Writer::code(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

@@ -33,6 +33,10 @@ struct Body {
   std::map<std::string, i64> named = {};   // of those in `text`
 };
 
+bool in_identifier(char c);
+// Whether a text has this identifier.
+bool mentions(std::string_view text, std::string_view name);
+
 class Writer {
  public:
   // `names`: numbers that may be variables are.

@@ -137,6 +137,30 @@ MORELLO_UNUSED MORELLO_TARGET static inline void rows_1(int* out) noexcept { row
 )");
 }
 
+TEST_CASE("numbers by name that only what is left out knows are left out, too") {
+  const auto body = [](i64 count, bool accumulate) {
+    Writer w(1, true);
+    w.either(
+        "accumulate", accumulate, [&] { w.line("clear(n01);"); },
+        [&] { w.line("load({});", w.number(count)); });
+    return w.body();
+  };
+  Functions f(true);
+  CHECK(f.add("sum", "int* n01", body(3, false)) == "sum_0");
+  CHECK(f.add("sum", "int* n01", body(5, false)) == "sum_1");
+  CHECK(
+      f.text() ==
+      R"(MORELLO_UNUSED MORELLO_TARGET __attribute__((noinline)) static void sum_0_any(int* n01) noexcept {
+  clear(n01);
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_0(int* n01) noexcept { sum_0_any(n01); }
+MORELLO_UNUSED MORELLO_TARGET static inline void sum_1(int* n01) noexcept { sum_0_any(n01); }
+)");
+  CHECK(f.add("sum", "int* n01", body(5, true)) == "sum_2");
+  CHECK(f.text().find("n0, bool") == std::string::npos);
+  CHECK(f.text().find("bool accumulate, std::ptrdiff_t n0)") != std::string::npos);
+}
+
 TEST_CASE("elsewhere every function has its own text, for compilers to put into its caller") {
   Functions f;
   f.add("sum", kParams, sum(3, false));

@@ -9,19 +9,20 @@
 namespace morello {
 namespace {
 
-// Pieces of m, each a leaf.
-Patchwork by_rows(const Computation& c, const std::vector<i64>& sizes) {
+// Pieces of a dim, each a leaf of the last family that `fits`.
+Patchwork pieces(const Computation& c, int dim, const std::vector<i64>& sizes, const char* isa,
+                 auto fits) {
   Patchwork work;
-  work.dims.push_back({0, sizes});
+  work.dims.push_back({dim, sizes});
   for (const i64 size : sizes) {
     std::vector<i64> extents;
     for (const Dim& d : c.dims) extents.push_back(d.extent);
-    extents[0] = size;
+    extents[dim] = size;
     const auto part = std::make_shared<const Computation>(with_extents(c, extents));
     Problem p;
     p.computation = part.get();
-    for (const Family& f : families(*part, *find_isa("scalar")))
-      if (f.quantum[0] == size) p.family = f;
+    for (const Family& f : families(*part, *find_isa(isa)))
+      if (fits(f, size)) p.family = f;
     work.programs.push_back({part, p, test::program(p, "call\n")});
   }
   return work;
@@ -31,6 +32,12 @@ struct Row {
   std::vector<i64> sizes;
   int sums;  // statements that add to one, in all leaves
 };
+
+int count(std::string_view text, std::string_view part) {
+  int out = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++out;
+  return out;
+}
 
 // 32 an iteration; 8 where a leaf is for what larger pieces leave.
 const Row kRows[] = {{{4}, 32},
@@ -43,12 +50,27 @@ TEST_CASE("leaves of what larger pieces leave are short") {
   const auto k = test::spec("(a: f32[m near 4,1024], b: f32[1024,1]): f32 = matmul(a, b)");
   for (const Row& row : kRows) {
     CAPTURE(fmt::format("{}", row.sizes));
-    const std::string text = emit_nest(by_rows(k->computation(), row.sizes)).functions;
+    const Patchwork work = pieces(k->computation(), 0, row.sizes, "scalar",
+                                  [](const Family& f, i64 size) { return f.quantum[0] == size; });
+    const std::string text = emit_nest(work).functions;
     CAPTURE(text);
-    int sums = 0;
-    for (size_t at = text.find(" += a"); at != text.npos; at = text.find(" += a", at + 1)) ++sums;
-    CHECK(sums == row.sums);
+    CHECK(count(text, " += a") == row.sums);
   }
+}
+
+TEST_CASE("leaves that differ in how many lanes count are one function") {
+  const auto k = test::spec("(a: f32[4,3], b: f32[3,n near 7]): f32 = matmul(a, b)");
+  const Computation& c = k->computation();
+  const int n = c.dims[0].name == "n" ? 0 : 1;
+  REQUIRE(c.dims[n].name == "n");
+  const Patchwork work = pieces(c, n, {7, 6, 5}, "avx2", [&](const Family& f, i64) {
+    return f.lane == n && f.kernel->lanes == 8 && f.quantum[1 - n] == 4 && f.quantum[n] == 8;
+  });
+  const std::string text = emit_nest(work).functions;
+  CAPTURE(text);
+  CHECK(count(text, "static void leaf_") == 1);
+  CHECK(count(text, "first_lanes(n0)") == 3 + 4);  // rows of b, rows of the output
+  for (const char* call : {", 7); }", ", 6); }", ", 5); }"}) CHECK(count(text, call) == 1);
 }
 
 }  // namespace

@@ -343,7 +343,7 @@ void LeafWriter::prefetch(int o, const Load& l) {
   // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer
   // that it can see leaving an array.
   w_.code(expand(
-      f_.isa->prefetch,
+      job_.call.ahead_to == kL2 ? f_.isa->prefetch_to_l2 : f_.isa->prefetch,
       {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
                          c_type(ref.dtype), from, line * kLine + ahead)}}));
 }

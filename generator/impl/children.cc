@@ -93,7 +93,7 @@ static bool same(const Clip& a, const Clip& b) { return a.dim == b.dim && same(a
 static bool same(const Block& a, const Block& b) { return same(a.parts, b.parts); }
 static bool same(const Call& a, const Call& b) {
   return a.kind == b.kind && a.ahead_operand == b.ahead_operand && a.ahead_bytes == b.ahead_bytes &&
-         a.streaming == b.streaming;
+         a.ahead_to == b.ahead_to && a.streaming == b.streaming;
 }
 static bool same(const Hole& a, const Hole& b) { return a.spec == b.spec; }
 

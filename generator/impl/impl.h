@@ -72,6 +72,7 @@ struct Call {
   // asked for before the leaf computes. -1: none.
   int ahead_operand = -1;
   i64 ahead_bytes = 0;
+  Level ahead_to = kL1;  // the cache that what is prefetched comes to: L1 or L2
   // Whole vectors of the output are stored past the caches, those that begin where the CPU wants
   // it; where they begin is known at run time only.
   bool streaming = false;

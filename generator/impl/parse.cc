@@ -210,6 +210,7 @@ Impl Parser::call(Reader& r) {
   if (r.accept("ahead")) {
     n.ahead_operand = r.choose("operand", operands_);
     n.ahead_bytes = r.number("a number of bytes", 0);
+    if (r.accept("to")) n.ahead_to = r.choose("level", lines::level_names());
   }
   n.streaming = r.accept("streaming");
   return {n};

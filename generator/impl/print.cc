@@ -26,6 +26,7 @@ std::string line_of(const Problem& p, const Call& n) {
   if (n.ahead_operand >= 0)
     out +=
         fmt::format(" ahead {} {}", p.computation->operands[n.ahead_operand].name, n.ahead_bytes);
+  if (n.ahead_to != kL1) out += fmt::format(" to {}", level_name(n.ahead_to));
   return out + (n.streaming ? " streaming" : "");
 }
 std::string line_of(const Problem& p, const Hole& n) {

@@ -232,6 +232,10 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   const bool stream = n.ahead_operand >= 0 && n.ahead_operand < c_.inputs();
   if (stream ? n.ahead_bytes < 1 : n.ahead_bytes != 0)
     return "the distance of a prefetch is at least one byte";
+  if (n.ahead_to != kL1 && (!stream || n.ahead_to != kL2))
+    return "an input is prefetched to L1 or L2, an output to L1";
+  if (n.ahead_to == kL2 && f_.isa->prefetch_to_l2.empty())
+    return fmt::format("{} has no prefetch to L2", f_.isa->name);
   if (std::string why = streaming_problem(spec, n); !why.empty()) return why;
   if (std::string why = leaf_extent_problem(spec); !why.empty()) return why;
   for (size_t o = 0; o < c_.operands.size(); ++o) {

@@ -11,6 +11,9 @@ namespace morello {
 namespace {
 
 constexpr int kClassBits = 7;
+constexpr int kWholeRowsBit = kClassBits * kMaxDims;  // behind the classes of an operand
+// Of a row, the gap behind it that does not break off what reads row after row.
+constexpr i64 kGapOfRow = 8;
 static_assert(kPage == kLeastLine << (kSpreads - 1) && kPageOrMore + kSpreads <= 1 << kClassBits);
 // Bits of page[0], from the lowest: form of every operand, accumulate, threads, dims not cut; from
 // the highest: menus.
@@ -144,6 +147,26 @@ std::string Coordinates::signature(const Problem& problem) const {
   return signature_of(problem, menus_, shorter_);
 }
 
+WholeRows::WholeRows(const std::vector<AddressTerm>& terms, const Computation& c) {
+  i64 run = 1;
+  for (const AddressTerm& g : terms) {
+    const i64 extent = c.dims[g.dim].extent;
+    if (extent == 1) continue;
+    if (g.stride > run + run / kGapOfRow) {
+      extents_.clear();
+      return;
+    }
+    extents_.emplace_back(g.dim, extent);
+    run = g.stride * extent;
+  }
+}
+
+bool WholeRows::operator()(const Extents& e) const {
+  const auto whole = [&](const auto& dim) { return e[dim.first] == dim.second; };
+  return !extents_.empty() && whole(extents_.front()) &&
+         !std::all_of(extents_.begin(), extents_.end(), whole);
+}
+
 Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
     : dims_(static_cast<int>(p.computation->dims.size())),
       operands_(static_cast<int>(p.computation->operands.size())),
@@ -157,6 +180,7 @@ Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
     blocked_[o] = !map.is_plain();
     size_[o] = bytes(p.computation->operands[o].dtype);
     strides_[o] = map.plain_terms();
+    whole_rows_[o] = WholeRows(strides_[o], *p.computation);
   }
 }
 
@@ -182,7 +206,7 @@ void Coordinates::add_classes(const Spec& s, int o, Key& k) const {
 }
 
 Key Coordinates::key(const Spec& s) const {
-  static_assert(kClassBits * kMaxDims <= 64 && kMenusBit >= kUncutBit + kMaxDims);
+  static_assert(kWholeRowsBit < 64 && kMenusBit >= kUncutBit + kMaxDims);
   Key k;
   std::uint64_t attributes = 0;
   for (int o = 0; o < operands_; ++o) {
@@ -191,7 +215,10 @@ Key Coordinates::key(const Spec& s) const {
     k.point[kMaxDims + o] = static_cast<std::uint16_t>(place.level);
     const bool filled = o + 1 == operands_ && !s.accumulate;
     const bool observed = place.level > kL1 || filled || !shorter_;
-    if (!place.packed && !blocked_[o] && observed) add_classes(s, o, k);
+    if (place.packed || blocked_[o] || !observed) continue;
+    add_classes(s, o, k);
+    const bool whole = (place.level >= kL3 || !shorter_) && whole_rows_[o](s.extent);
+    k.page[kClassesPage + o] |= static_cast<std::uint64_t>(whole) << kWholeRowsBit;
   }
   k.page[0] = attributes | static_cast<std::uint64_t>(s.accumulate) << kAccumulateBit |
               static_cast<std::uint64_t>(s.threads) << kThreadsBit |

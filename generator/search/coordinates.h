@@ -5,8 +5,8 @@
 //
 //   point      of every dim a, where extent = odd * 2^a; of every operand the level
 //   page       odd part of every extent; form of every operand; accumulate, threads;
-//              a class for every stride of an operand that is not packed; of the menu of tiles
-//              of every dim, what shows below the extent
+//              a class for every stride of an operand that is not packed, and whether its rows are
+//              whole; of the menu of tiles of every dim, what shows below the extent
 //
 // Nothing here depends on the shape of the kernel at the root, so a Spec that is met again under
 // another kernel, in another build, is the same Spec. What costs observe of an operand's strides is
@@ -70,6 +70,21 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
+// The rows of an operand, as far as it matters whether who reads one reads on where the row before
+// ended.
+class WholeRows {
+ public:
+  WholeRows() = default;
+  WholeRows(const std::vector<AddressTerm>& terms, const Computation& c);
+  // Whether so much of the operand is whole rows, not all of them, each of which begins where the
+  // last one ends or a little behind.
+  bool operator()(const Extents& e) const;
+
+ private:
+  std::vector<std::pair<int, i64>>
+      extents_;  // of dims with several elements, nearest first; or none
+};
+
 // The tiles of a dim: powers of `ratio` from `first` on (0: fixed sizes instead) and, where a
 // layout has blocks, from other sizes on. What begins them, of which `least` is the least (0:
 // none), the signature says.
@@ -104,6 +119,7 @@ class Coordinates {
   bool blocked_[kMaxOperands] = {};
   int size_[kMaxOperands] = {};
   std::vector<AddressTerm> strides_[kMaxOperands];  // AddressMap::plain_terms()
+  WholeRows whole_rows_[kMaxOperands];
 };
 
 // The level of the operand that lies farthest away: no move goes beyond it.

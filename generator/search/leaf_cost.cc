@@ -26,11 +26,6 @@ constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load
 // asked 134, 137, 162 and 306; these make 179, 188, 200 and 313, asked 145, 154, 191 and 314.)
 constexpr i64 kUnaskedPercent = 120;
 constexpr i64 kAskMilli = 500;
-// What a leaf reads in one piece, a page or more, comes by itself at the rate of a stream where so
-// many lines are asked for at once: as many as the vector instructions belong to that may wait.
-// (Zen 4: f32 16x2048x2048, packed, 16 MiB, twelve multiply-adds a line, ten lines in flight: 39
-// Gop/s by itself, 83 prefetched; bf16 1x2304x2048, eight instructions a line, 71 and 62.)
-constexpr i64 kStreamLines = 12;
 // Of writing back a line that another stage reads again: it may not have left by then. (G: softmax
 // of 32 rows of 1 and 2 MiB, AVX2: exponentials stored in the result and scaled there 6.5 to 7.4
 // and 19.5 to 23.0 ms, computed twice 8.0 and 21.9 to 23.4. With all of it the latter look 12 %
@@ -204,11 +199,10 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
     const Level from = s.place[o].level;
     const i64 stream = o == call.ahead_operand ? stream_bytes(s, o, r) : 0;
     const bool ahead = stream > call.ahead_bytes, beside = side_by_side(s, o);
-    const bool streamed = from > kL1 && r.rows == 1 && r.row_bytes >= kPage && !beside &&
-                          lines_in_flight(r, w) >= kStreamLines;
-    Cost t = ahead      ? prefetched(r, from, call.ahead_bytes, beside)
-             : streamed ? lines_of(r, line_millicycles(from, Coming::kStreamed))
-                        : transfer(r, from);
+    Cost t = ahead ? prefetched(r, from, call.ahead_bytes, beside)
+             : comes_by_itself(s, o, r, lines_in_flight(r, w))
+                 ? lines_of(r, line_millicycles(from, Coming::kStreamed))
+                 : transfer(r, from);
     if (ahead && streams_of(family(), c, o) > 1)
       t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
     if (ahead && from == kMemory && !beside)

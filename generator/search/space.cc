@@ -71,6 +71,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     const bool given = !problem_.root().place[o].packed;
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
+    whole_rows_[o] = WholeRows(given_[o], computation());
     for (int d = 0; d < dims(); ++d) {
       touches_[o][d] = touches(computation().operands[o], d);
       block_[o][d] = given ? least_step(map, d) : 1;
@@ -392,6 +393,11 @@ bool Space::prefetch_saves(Level from) const {
   if (machine().prefetch_bytes == 0 || family().isa->prefetch.empty()) return false;
   return from >= kL3 &&
          line_millicycles(from, Coming::kPrefetched) < line_millicycles(from, Coming::kAsked);
+}
+
+Level Space::prefetched_to(Level from) const {
+  const bool can = !family().isa->prefetch_to_l2.empty();
+  return can && machine().levels[from].prefetch_to == kL2 ? kL2 : kL1;
 }
 
 bool Space::asks_for_output(const Spec& s) const {

@@ -117,6 +117,8 @@ class Space {
   // No program of this family can be cheaper; with threads, none that uses them.
   Cost lower_bound() const;
 
+  // The cache that what lies at a level is prefetched to: L1 or L2.
+  Level prefetched_to(Level from) const;
   // Whether the leaf can do all of this Spec.
   bool leaf_covers(const Spec& s) const;
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
@@ -214,6 +216,8 @@ class Space {
   bool prefetch_saves(Level from) const;
   // Whether a leaf reads several rows at once, along the reduction.
   bool side_by_side(const Spec& s, int operand) const;
+  // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
+  bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
   Cost prefetched(const Region& r, Level from, i64 distance, bool side_by_side) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.
@@ -230,7 +234,8 @@ class Space {
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending
   std::vector<AddressTerm> given_[kMaxOperands];  // AddressMap::plain_terms()
-  bool blocked_[kMaxOperands] = {};               // given layout with blocks
+  WholeRows whole_rows_[kMaxOperands];
+  bool blocked_[kMaxOperands] = {};  // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output

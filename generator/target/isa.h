@@ -163,11 +163,12 @@ struct Isa {
   std::string_view include;   // "<immintrin.h>" or ""
   int vector_registers = 16;
   std::vector<RegisterType> register_types;
-  bool (*runs_here)() = nullptr;  // whether the CPU of this process runs it
-  std::string_view prelude;       // helper functions the templates call, or ""
-  std::string_view prefetch;      // template over {p}, or ""
-  std::string_view fence = "";    // between stores past the caches and what others do next; or ""
-  std::string_view keep;  // template over {r}: the compiler must have it in a register; or ""
+  bool (*runs_here)() = nullptr;         // whether the CPU of this process runs it
+  std::string_view prelude;              // helper functions the templates call, or ""
+  std::string_view prefetch;             // template over {p}, or "": brings a line to L1
+  std::string_view prefetch_to_l2 = "";  // the same to L2 only; or ""
+  std::string_view fence = "";  // between stores past the caches and what others do next; or ""
+  std::string_view keep;        // template over {r}: the compiler must have it in a register; or ""
   // Template over {p}: the compiler no longer knows where the pointer points; or "".
   std::string_view forget;
   std::vector<std::span<const Kernel>> kernels;

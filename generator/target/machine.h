@@ -38,6 +38,7 @@ struct LevelDesc {
   i64 shared_line_millicycles = 0;
   // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
   i64 stream_millicycles = 0;
+  Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   bool operator==(const LevelDesc&) const = default;
 };
 

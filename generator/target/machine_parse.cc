@@ -224,6 +224,8 @@ class Reader {
         return bad("stream_line_cycles", fmt::format("must be at least `shared_line_cycles`, {}",
                                                      decimal(d.shared_line_millicycles)));
     }
+    if (d.prefetch_to > 0 && l < kL3)
+      return bad("prefetch_to", "has no effect: only what lies in [L3] or [memory] is prefetched");
     if (l == kL1) return true;
     const LevelDesc& nearer = m.levels[static_cast<size_t>(l - 1)];
     const std::string_view nearer_name = level_table(l - 1);

@@ -99,6 +99,20 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
+TEST_CASE("an input that is prefetched comes to the cache that the program names") {
+  constexpr std::pair<std::string_view, std::string_view> kRows[] = {
+      {"call ahead b 4096\n", "_MM_HINT_T0"},
+      {"call ahead b 4096 to L2\n", "_MM_HINT_T1"},
+  };
+  for (const auto& [program, hint] : kRows) {
+    Kernel k("(a: f32[1,19], b: f32[19,16]): f32 = matmul(a, b)", "f", 1);
+    k.add("avx2", "fma_f32x8 lane=n quantum=n:16", std::string(program));
+    const std::string text = emit_header({k.code}, options("f.h")).header;
+    for (const std::string_view h : {"_MM_HINT_T0", "_MM_HINT_T1"})
+      CHECK((text.find(h) != text.npos) == (h == hint));
+  }
+}
+
 // Neighbours share what lies in their windows; what one slot has loaded is not kept for the next.
 TEST_CASE("windows") {
   auto k = std::make_unique<Kernel>(

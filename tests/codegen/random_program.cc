@@ -55,7 +55,7 @@ ImplPtr random_call(const Problem& p, const Spec& spec, Random& random) {
   if (random.one_in(3)) {
     call.ahead_operand = static_cast<int>(random.below(p.computation->inputs() + 1));
     if (call.ahead_operand < p.computation->inputs())
-      call.ahead_bytes = 64 * random.between(1, 300);
+      call.ahead_bytes = 64 * random.between(1, 300), call.ahead_to = random.one_in(2) ? kL1 : kL2;
   }
   call.streaming = random.one_in(2) && p.streaming_problem().empty();
   return legal(p, spec, {call});

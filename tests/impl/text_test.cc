@@ -14,6 +14,7 @@ constexpr std::string_view kPrograms[] = {
     "call\n",
     "fill\n",
     "call ahead b 16384\n",
+    "call ahead b 8192 to L2\n",
     "call streaming\n",
     "call ahead a 64 streaming\n",
     "hole m=7 n=37 k=19 a@mem b@mem out@mem\n",
@@ -120,6 +121,7 @@ ImplPtr random_impl(Random& random, const Computation& c, const Extents& extent,
       if (n.kind == Call::Kind::kLeaf && random.one_in(2)) {
         n.ahead_operand = static_cast<int>(random.below(3));
         n.ahead_bytes = random.between(1, 100000);
+        if (random.one_in(2)) n.ahead_to = kL2;
       }
       n.streaming = n.kind == Call::Kind::kLeaf && random.one_in(3);
       impl.node = n;

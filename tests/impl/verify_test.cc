@@ -28,6 +28,11 @@ constexpr Row kMatmulRows[] = {
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 64",
      "call ahead out 64: an output is asked for 0 bytes ahead"},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 0", ""},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead b 64 to L2", ""},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead b 64 to L3",
+     "call ahead b 64 to L3: an input is prefetched to L1 or L2, an output to L1"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 0 to L2",
+     "call ahead out 0 to L2: an input is prefetched to L1 or L2, an output to L1"},
 
     // Loops.
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "loop m by 6\n  call",

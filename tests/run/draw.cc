@@ -190,6 +190,7 @@ Machine odd_machine(Random& random) {
     level.line_millicycles = pick(random, 1, 12) * 1000;
     level.prefetched_millicycles = level.line_millicycles - pick(random, 0, 800);
     level.shared_line_millicycles = pick(random, 100, 1000);
+    if (l >= kL3) level.prefetch_to = pick(random, 0, 2);
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
   return m;

@@ -128,6 +128,10 @@ const Row kRows[] = {
      "(x: f32[40,5], y: f32[40,5] col): f32 = add(x, y)",
      "(x: f32[64,5], y: f32[64,5] col): f32 = add(x, y)",
      "(x: f32[64,3], y: f32[64,3] col): f32 = add(x, y)"},
+    // Rows of a page and more: whole under one root, parts under another.
+    {"(a: f32[1,1024], b: f32[1024,24] col): f32 = matmul(a, b)",
+     "(a: f32[1,2048], b: f32[2048,24] col): f32 = matmul(a, b)",
+     "(a: f32[1,1024], b: f32[1024,12] col): f32 = matmul(a, b)"},
 };
 
 void check_rows(const Machine& machine) {
@@ -164,6 +168,7 @@ TEST_CASE("equal keys mean equal candidates, under every root") {
     CAPTURE(line);
     Machine machine = toy_machine(2048, 65536);
     for (LevelDesc& level : machine.levels) level.line = line;
+    machine.levels[kMemory].stream_millicycles = 5000;
     check_rows(machine);
   }
 }

@@ -353,6 +353,47 @@ TEST_CASE("what a leaf reads in one piece is followed, and what it asks for ahea
   CHECK(rows(3, {}) / rows(3, two_rows) > rows(6, {}) / rows(6, two_rows));
 }
 
+// What the leaf reads of b is one piece of memory in each case.
+TEST_CASE("what lies in memory comes by itself in whole rows, and not too fast for it") {
+  struct Row {
+    std::string_view spec, family, isa;
+    i64 n, k;  // of a leaf
+    bool by_itself;
+  };
+  constexpr std::string_view kRow =
+      "dot_f32x8 lane=k quantum=k:64 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kPanel =
+      "dp_bf16x32 lane=n quantum=n:128,k:2 a=broadcast_pair_bf16x16x2 b=load_pairs_bf16x16x2 "
+      "out=store_f32x16";
+  constexpr std::string_view kWidened =
+      "fma_f32x16 lane=n quantum=n:128 a=broadcast_bf16x16 b=load_bf16x16x2 out=store_f32x16";
+  constexpr Row kRows[] = {
+      {"(a: f32[1,4096], b: f32[8,4096]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 4096,
+       true},
+      {"(a: f32[1,8192], b: f32[8,8192]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 4096,
+       false},
+      {"(a: f32[1,65536], b: f32[8,65536]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 32768,
+       true},
+      {"(a: f32[1,512], b: f32[8,512]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 512,
+       false},
+      // A line for every instruction, and for two.
+      {"(a: bf16[1,512], b: bf16[512,512] packed): f32 = matmul(a, b)", kPanel, "avx512_bf16", 128,
+       512, false},
+      {"(a: bf16[1,512], b: bf16[512,512] packed): f32 = matmul(a, b)", kWidened, "avx512_bf16",
+       128, 512, true},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.spec);
+    Machine machine = *load_machine("zen4");
+    const auto time = [&] {
+      return slowed(row.spec, row.family, row.isa, machine, 1, kMemory, {0, row.n, row.k}, {});
+    };
+    const double streamed = time();
+    machine.levels[kMemory].stream_millicycles = 0;
+    CHECK((time() > streamed) == row.by_itself);
+  }
+}
+
 TEST_CASE("no prefetch is proposed that a stream is too short for") {
   const Machine machine = toy_machine();
   for (const auto& [elements, proposed] : {std::pair{256, 0}, {512, 1}, {1024, 2}, {2048, 3}}) {

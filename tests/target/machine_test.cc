@@ -116,6 +116,17 @@ TEST_CASE("a machine with a price for long streams") {
   CHECK(m->toml() == text);
 }
 
+TEST_CASE("a machine that prefetches from memory to L2") {
+  std::string text(kGood);
+  const std::string before = "prefetched_line_cycles = 9\n";
+  text.replace(text.find(before), before.size(), before + "prefetch_to = 2\n");
+  const Result<Machine> m = parse_machine(text, "toy.toml");
+  REQUIRE_MESSAGE(m.ok(), m.error().str());
+  CHECK(m->levels[kMemory].prefetch_to == kL2);
+  CHECK(m->levels[kL3].prefetch_to == 0);
+  CHECK(m->toml() == text);
+}
+
 TEST_CASE("a machine that stores past the caches") {
   std::string text(kGood);
   const std::string before = "two_streams_percent = 93\n";
@@ -232,7 +243,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -304,6 +315,16 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   stream_line_cycles = 5
                        ^
+)"},
+    {"shared_line_cycles = 6", "prefetch_to = 3\nshared_line_cycles = 6",
+     R"(toy.toml:60:15: error: `prefetch_to` in [memory] must be an integer from 1 to 2
+  prefetch_to = 3
+                ^
+)"},
+    {"shared_line_cycles = 2.001", "prefetch_to = 2\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:15: error: `prefetch_to` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
+  prefetch_to = 2
+                ^
 )"},
     {"latency_cycles = 300", "latency_cycles = 30",
      R"(toy.toml:61:18: error: `latency_cycles` in [memory] must be at least that of [L3], 45

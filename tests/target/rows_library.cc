@@ -141,6 +141,10 @@ std::string source(const Isa& isa) {
     text += function("isa", "prefetch",
                      "  const float* p = static_cast<const float*>(a);\n  " +
                          expand(isa.prefetch, {{"{p}", "p + 16"}}) + "\n");
+  if (!isa.prefetch_to_l2.empty())
+    text += function("isa", "prefetch_to_l2",
+                     "  const float* p = static_cast<const float*>(a);\n  " +
+                         expand(isa.prefetch_to_l2, {{"{p}", "p + 16"}}) + "\n");
   text += helpers(isa);
   for (const auto& rows : isa.kernels)
     for (const Kernel& k : rows)

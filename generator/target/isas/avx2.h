@@ -38,6 +38,7 @@ inline Isa avx2_with(std::string_view name, RowList more, std::string_view prelu
       .runs_here = avx2_runs_here,
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",
+      .prefetch_to_l2 = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T1);",
       .fence = "_mm_sfence();",
       .keep = "__asm__(\"\" : \"+x\"({r}));",
       .forget = "__asm__(\"\" : \"+r\"({p}));",

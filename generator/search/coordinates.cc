@@ -153,18 +153,12 @@ WholeRows::WholeRows(const std::vector<AddressTerm>& terms, const Computation& c
     const i64 extent = c.dims[g.dim].extent;
     if (extent == 1) continue;
     if (g.stride > run + run / kGapOfRow) {
-      extents_.clear();
+      dim_ = -1;
       return;
     }
-    extents_.emplace_back(g.dim, extent);
+    if (dim_ < 0) dim_ = g.dim, extent_ = extent;
     run = g.stride * extent;
   }
-}
-
-bool WholeRows::operator()(const Extents& e) const {
-  const auto whole = [&](const auto& dim) { return e[dim.first] == dim.second; };
-  return !extents_.empty() && whole(extents_.front()) &&
-         !std::all_of(extents_.begin(), extents_.end(), whole);
 }
 
 Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)

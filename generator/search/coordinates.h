@@ -71,18 +71,19 @@ int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
 // The rows of an operand, as far as it matters whether who reads one reads on where the row before
-// ended.
+// ended. It depends on extents at the root, but not what becomes of it: parts of a row are never
+// whole, and parts of whole rows along other dims are.
 class WholeRows {
  public:
   WholeRows() = default;
   WholeRows(const std::vector<AddressTerm>& terms, const Computation& c);
-  // Whether so much of the operand is whole rows, not all of them, each of which begins where the
-  // last one ends or a little behind.
-  bool operator()(const Extents& e) const;
+  // Whether so much of the operand is whole rows, each of which begins where the last one ends or a
+  // little behind.
+  bool operator()(const Extents& e) const { return dim_ >= 0 && e[dim_] == extent_; }
 
  private:
-  std::vector<std::pair<int, i64>>
-      extents_;  // of dims with several elements, nearest first; or none
+  int dim_ = -1;  // along which elements are neighbours; -1: rows lie apart
+  i64 extent_ = 0;
 };
 
 // The tiles of a dim: powers of `ratio` from `first` on (0: fixed sizes instead) and, where a

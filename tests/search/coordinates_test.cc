@@ -132,6 +132,10 @@ const Row kRows[] = {
     {"(a: f32[1,1024], b: f32[1024,24] col): f32 = matmul(a, b)",
      "(a: f32[1,2048], b: f32[2048,24] col): f32 = matmul(a, b)",
      "(a: f32[1,1024], b: f32[1024,12] col): f32 = matmul(a, b)"},
+    // The same, a line or more apart: all rows of one root, all halves of rows of another.
+    {"(a: f32[1,1024], b: f32[1024,24] col strided): f32 = matmul(a, b)",
+     "(a: f32[1,2048], b: f32[2048,24] col strided): f32 = matmul(a, b)",
+     "(a: f32[1,2048], b: f32[2048,48] col strided): f32 = matmul(a, b)"},
 };
 
 void check_rows(const Machine& machine) {

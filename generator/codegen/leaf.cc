@@ -330,11 +330,12 @@ void LeafWriter::prefetch(int o, const Load& l) {
   const i64 size = bytes(ref.dtype);
   const Offset place = ref.map.place(l.index);
   const i64 line = place.fixed() * size / kLine;
-  // Where rows follow each other at a stride known at run time only: so many rows ahead.
+  // Where rows follow each other at a stride known at run time only: in the same row, or so many
+  // rows ahead.
   Offset rows = place + -place.fixed();
   i64 ahead = job_.call.ahead_bytes;
   for (const AddressTerm& t : ref.map.terms)
-    if (t.symbol >= 0 && job_.extent[t.dim] > 1) {
+    if (t.symbol >= 0 && job_.extent[t.dim] > 1 && ahead >= t.stride * size) {
       rows += t.steps((ahead + t.stride * size - 1) / (t.stride * size));
       ahead = 0;
     }

@@ -18,6 +18,7 @@ constexpr i64 kScheduledPercent = 65;  // of the arithmetic
 constexpr i64 kWaitedPercent = 47;     // of the chain
 constexpr i64 kCallMilli = 5'000;      // call, pointer set-up, branches: calls overlap
 constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, the shorter
+constexpr i64 kCrowdPercent = 2;       // of what is hidden: of programs as fast, those that do less
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
 constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
@@ -181,11 +182,40 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   return t + lines_of(r, problem_.part.read_again ? back * kReadAgainPercent / 100 : back);
 }
 
+Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, const Work& w) const {
+  const Region r = region(s, operand);
+  const Level from = s.place[operand].level;
+  const Cost again = crowded_out(s, operand, r) +
+                     lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
+  if (operand == call.ahead_operand && stream_bytes(s, operand, r) > call.ahead_bytes) {
+    const Prefetched t = prefetched(s, operand, r, call);
+    return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost()};
+  }
+  const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
+  const Cost t =
+      streams ? lines_of(r, line_millicycles(from, Coming::kStreamed)) : transfer(r, from);
+  return {t + again, Cost(), Cost(), stall(r, from, w)};
+}
+
+// Beyond the loads of a leaf, one for each line that it prefetches. Of others that are not in L1
+// the loads of their lines are tried again when those have come; about half of them, as arithmetic
+// goes on. (Zen 5, bf16 1x2048x2304, rows of a caller's matrix in L3, four loads a line 122 us,
+// two 92.)
+i64 Space::asking_loads(const Spec& s, int operand, const Call& call) const {
+  const Region r = region(s, operand);
+  if (operand == call.ahead_operand) return r.lines;
+  if (s.place[operand].level < kL3) return 0;
+  const Access& a = *family().loads[operand];
+  if (a.kind != Access::Kind::kVector) return 0;
+  return r.lines * (r.line_bytes / (a.lanes * a.regs * a.group * bytes(a.memory))) / 2;
+}
+
 Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
   w.alu += w.steps;  // loop control
   add_partial_loads(s, w);
+  for (int o = 0; o < c.inputs(); ++o) w.load += asking_loads(s, o, call);
   Work edges;
   add_edges(s, edges);
   const bool asks = call.ahead_operand == c.inputs();
@@ -193,25 +223,17 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const Cost compute =
       Cost::milli(work_millicycles(w) + work_millicycles(edges) + asking + kCallMilli);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
-  Cost traffic = reads_extras ? extras(s.extent) : Cost(), hidden, stalled;
+  Traffic t;
+  if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) {
-    const Region r = region(s, o);
-    const Level from = s.place[o].level;
-    const i64 stream = o == call.ahead_operand ? stream_bytes(s, o, r) : 0;
-    const bool ahead = stream > call.ahead_bytes, beside = side_by_side(s, o);
-    Cost t = ahead ? prefetched(r, from, call.ahead_bytes, beside)
-             : comes_by_itself(s, o, r, lines_in_flight(r, w))
-                 ? lines_of(r, line_millicycles(from, Coming::kStreamed))
-                 : transfer(r, from);
-    if (ahead && streams_of(family(), c, o) > 1)
-      t = Cost::milli(static_cast<i64>(t.value()) * machine().two_streams_percent / 100);
-    if (ahead && from == kMemory && !beside)
-      hidden = Cost::milli(static_cast<i64>(t.value()) / stream * (stream - call.ahead_bytes));
-    traffic = traffic + t + lines_again(s, o) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
-    if (!ahead) stalled = stalled + stall(r, from, w);
+    const Traffic one = brought(s, o, call, w);
+    t = {t.all + one.all, t.hidden + one.hidden, t.beside + one.beside, t.stalled + one.stalled};
   }
-  traffic = traffic + stored(s, call);
-  return std::max(overlapped(compute, traffic, hidden), stalled);
+  t.all = t.all + stored(s, call);
+  const Cost asked = overlapped(compute, t.all - t.hidden);
+  const Cost crowd =
+      Cost::milli(static_cast<i64>(std::min(asked, t.hidden).value()) * kCrowdPercent / 100);
+  return std::max(std::max(asked, t.beside) + crowd, t.stalled);
 }
 
 i64 Space::lines_in_flight(const Region& r, const Work& w) const {
@@ -240,10 +262,11 @@ Cost Space::overlap(Cost a, Cost b) {
 }
 
 // Arithmetic and transfers at once: the longer of the two, and a part of the shorter that does not
-// overlap. What is prefetched from memory overlaps entirely: of the programs for a 64 MiB matrix-
-// vector product those with half the arithmetic take the same time.
-Cost Space::overlapped(Cost compute, Cost traffic, Cost hidden) {
-  const Cost less = std::min(compute, traffic - hidden);
+// overlap. What is prefetched from memory overlaps with both: of the programs for a 64 MiB matrix-
+// vector product those with half the arithmetic take the same time, and so do those that read the
+// vector from L2.
+Cost Space::overlapped(Cost compute, Cost traffic) {
+  const Cost less = std::min(compute, traffic);
   return std::max(compute, traffic) + (less - overlap(less, less));
 }
 
@@ -347,14 +370,15 @@ Cost Space::least_compute(const Spec& s) const {
 
 // Proved in README.md. Without prefetch overlapped() is subadditive, so that the sum over leaves is
 // at least its value at the sum of all arithmetic and of one compulsory transfer of every operand;
-// where operands start in memory, and any of them might be prefetched, only the longer of the two
-// sums is certain. Views hide behind half of the arithmetic at most, because what they bring is
-// used twice. An operand that no leaf can read where the user put it is copied at least once, which
-// overlaps with nothing. Threads share all of it at best.
+// where operands start in memory, and any of them might be prefetched, a leaf takes no less than
+// its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
+// hide behind half of the arithmetic at most, because what they bring is used twice. An operand
+// that no leaf can read where the user put it is copied at least once, which overlaps with nothing.
+// Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec whole = problem_.root(), cut = inside(whole);
   const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
-  Cost traffic, copies, viewed;
+  Cost traffic, longest, copies, viewed;
   for (int o = 0; o < operands(); ++o) {
     const Spec& root = reads_zeros(whole, o) ? cut : whole;
     const Level from = root.place[o].level;
@@ -369,20 +393,24 @@ Cost Space::lower_bound() const {
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;
+      longest = std::max(longest, bring);
       if (input && may_be_reused(o)) viewed = viewed + overlap(bring, half);
     }
   }
   if (family().streams > 1)
-    traffic = Cost::milli(static_cast<i64>(traffic.value()) * machine().two_streams_percent / 100);
+    for (Cost* t : {&traffic, &longest})
+      *t = Cost::milli(static_cast<i64>(t->value()) * machine().two_streams_percent / 100);
   const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
   const bool hides =
       std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&
       machine().prefetch_bytes > 0;
-  const Cost hidden = hides ? traffic : Cost();
   Cost compute;
   for (const Spec& box : boxes_of(clips_, whole)) compute = compute + least_compute(box);
-  const Cost exposed = (traffic - hidden) - overlap(traffic - hidden, traffic);
-  const Cost together = overlapped(compute, traffic, hidden);
+  const Cost exposed = hides ? Cost() : traffic - overlap(traffic, traffic);
+  const Cost together =
+      hides
+          ? std::max(compute, std::max(longest, Cost::milli(static_cast<i64>(traffic.value()) / 2)))
+          : overlapped(compute, traffic);
   const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
   const Cost serial = least + copies;
   if (whole.threads == 1) return serial;

@@ -1,6 +1,7 @@
 #include "search/space.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -379,14 +380,16 @@ bool Space::may_be_reused(int operand) const {
 }
 
 i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {
-  if (r.rows == 1) return r.row_bytes;
+  const bool whole = !s.place[operand].packed && whole_rows_[operand](s.extent);
+  if (r.rows == 1) return whole ? std::numeric_limits<i64>::max() : r.row_bytes;
   int apart = 0;
   for (const AddressTerm& g : given_[operand]) {
     if (s.extent[g.dim] == 1 || (g.stride == 1 && g.symbol < 0)) continue;
     if (g.symbol < 0 || computation().dims[g.dim].reduction) return 0;
     ++apart;
   }
-  return apart == 1 ? r.rows * r.row_bytes : 0;
+  if (apart != 1) return 0;
+  return whole ? std::numeric_limits<i64>::max() : r.rows * r.row_bytes;
 }
 
 bool Space::prefetch_saves(Level from) const {

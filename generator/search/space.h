@@ -151,6 +151,8 @@ class Space {
   // other at a stride known at run time only, where what is ahead lies a number of rows ahead. 0
   // for other rows apart.
   i64 stream_bytes(const Spec& s, int operand, const Region& r) const;
+  // How many rows a leaf reads at once, along the reduction.
+  i64 rows_side_by_side(const Spec& s, int operand) const;
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
   // Whether a leaf might ask for the lines of its output before it computes.
@@ -172,6 +174,7 @@ class Space {
   i64 lines_in_flight(const Region& r, const Work& w) const;
   // Those that a leaf has to bring back to L1, time and again.
   i64 lines_again(const Spec& s, int operand) const;
+  Cost crowded_out(const Spec& s, int operand, const Region& r) const;
   struct Windows {  // elements along the axes of windows
     i64 read = 1;   // by all leaves
     i64 there = 1;
@@ -191,7 +194,7 @@ class Space {
   i64 least_edges(i64 stores) const;
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
-  static Cost overlapped(Cost compute, Cost traffic, Cost hidden);
+  static Cost overlapped(Cost compute, Cost traffic);
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
@@ -214,11 +217,25 @@ class Space {
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;
-  // Whether a leaf reads several rows at once, along the reduction.
-  bool side_by_side(const Spec& s, int operand) const;
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
-  Cost prefetched(const Region& r, Level from, i64 distance, bool side_by_side) const;
+  struct Ahead {        // what a leaf asks for ahead of time
+    i64 lines = 0;      // that somebody reads later
+    i64 in_vain = 0;    // that have been read
+    i64 in_flight = 0;  // bytes read until a line is
+  };
+  Ahead asked_ahead(const Spec& s, int operand, const Region& r, i64 distance) const;
+  struct Prefetched {
+    Cost cost, hidden;  // all, and of it what overlaps with arithmetic entirely
+  };
+  Prefetched prefetched(const Spec& s, int operand, const Region& r, const Call& call) const;
+  struct Traffic {
+    Cost all, hidden;  // as above
+    Cost beside;       // of an operand of which some is hidden, all
+    Cost stalled;      // what nothing overlaps with
+  };
+  i64 asking_loads(const Spec& s, int operand, const Call& call) const;
+  Traffic brought(const Spec& s, int operand, const Call& call, const Work& w) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };

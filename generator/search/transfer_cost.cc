@@ -26,10 +26,24 @@ constexpr i64 kStreams = 32;
 // (Zen 4: f32 16x2048x2048, packed, 16 MiB, twelve multiply-adds a line, ten lines in flight: 39
 // Gop/s by itself, 83 prefetched; bf16 1x2304x2048, eight instructions a line, 71 and 62.)
 constexpr i64 kStreamLines = 12;
+// The same of rows in memory. (Zen 4, bf16 1x2048x16384 and 1x2560x10240 by AVX2: Highway's Dot
+// reads row by row, twelve instructions a line, and takes 0.64 and 0.71 of what ten rows at once
+// took.)
+constexpr i64 kStreamLinesOfRows = 10;
 // More lines than a core can wait for at once leave its prefetchers no room, who bring what lies in
 // memory early enough. (Zen 4, bf16 1x2304x9216, packed, 42 MB: by AVX2, 16 lines in flight, 1.46
 // ms by itself, 1.51 to 1.79 prefetched; by AVX-512, 128 lines, 2.91 and 2.16 to 2.26.)
 constexpr i64 kMostStreamLines = 64;
+// Of the latency of L2, percent that a row and each of its lines cost which L1 had and could not
+// keep. (Zen 5, 14 cycles, rows of 1, 2, 4 and 6 lines 8 KiB apart from L2, 16 bytes off a line,
+// leaves of 8 x 16, 8 x 32, 4 x 64 and 2 x 96 by AVX-512: 8.7, 10.4, 14.0 and 18.9 cycles a row,
+// 8.3 KiB apart 5.8, 8.4, 9.6 and 17.8; AVX2, 6 x 16 and 4 x 16: 8.7 and 8.6, 6.0 and 4.3.)
+constexpr i64 kRowAgainPercent = 45;
+constexpr i64 kLineAgainPercent = 9;
+// Of whole rows that are asked for while as many are read, those that are there in time. (Zen 5,
+// bf16 1x2048x16384 from memory, 16 KiB ahead: 4 rows 1754 us, not asked for 2094; 2 rows 1583 and
+// 1981; one row 1128 and 1717.)
+constexpr i64 kNextRowsPercent = 40;
 // So long a part of a row is a stream by itself.
 constexpr i64 kLongRow = 16 * kPage;
 
@@ -132,6 +146,20 @@ i64 Space::lines_again(const Spec& s, int operand) const {
   return region(s, operand).lines * (steps - 1);
 }
 
+// Rows that a leaf reads one after the other along the reduction, more of one place than L1 has
+// ways, crowd each other out: what a prefetcher brought behind a row, or the end of a line that the
+// leaf before began with, has to come again before the next leaf needs it.
+Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
+  if (s.place[operand].packed || s.place[operand].level <= kL1 || blocked_[operand]) return Cost();
+  if (r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
+  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
+  const i64 together = ceil_div(r.along_reduction, r.places());
+  if (together <= ways) return Cost();
+  const i64 again = r.rows * kRowAgainPercent + r.lines * kLineAgainPercent;
+  const i64 latency = machine().levels[kL2].latency_millicycles;
+  return Cost::milli(again * latency / 100 * std::min(together - ways, ways) / ways);
+}
+
 i64 Space::line_millicycles(Level l, Coming how) const {
   const LevelDesc& d = machine().levels[l];
   const i64 alone = how == Coming::kPrefetched ? d.prefetched_millicycles
@@ -157,16 +185,44 @@ Cost Space::transfer(const Region& r, Level from) const {
   return from <= kL1 ? Cost() : lines_of(r, line_millicycles(from, Coming::kAsked));
 }
 
-// A stream that is prefetched: nobody has asked for its first lines, and a distance less than the
-// machine's hides less. Of rows that are read side by side only what lies behind the last one is
-// asked for ahead of time, for the next leaf: the others are being read.
-Cost Space::prefetched(const Region& r, Level from, i64 distance, bool side_by_side) const {
+// A leaf asks for what lies `distance` behind each line that it reads. Of one stream nobody has
+// asked for the first lines, but where whole rows follow each other: that did who read the row
+// before. Of rows that are read side by side only what lies in the rest of a row, or behind the
+// last one, is ahead of anybody; the rest is asked for in vain. (Zen 5, bf16 by AVX2, 8 rows of
+// 18 KiB from memory, 2 KiB ahead 819 us, 4 KiB 1099, 16 KiB 1373, not at all 1208; one row, 16 KiB
+// ahead 784; 4 rows of 4 KiB, 4 KiB ahead 2779, not at all 2094.)
+Space::Ahead Space::asked_ahead(const Spec& s, int operand, const Region& r, i64 distance) const {
+  const i64 rows = std::min(rows_side_by_side(s, operand), r.lines);
+  const i64 lines = distance / r.line_bytes;
+  const bool whole = !s.place[operand].packed && whole_rows_[operand](s.extent);
+  const i64 streams = streams_of(family(), computation(), operand);
+  if (rows == 1)
+    return {.lines = whole ? r.lines : std::max<i64>(0, r.lines - streams * lines),
+            .in_flight = streams * distance};
+  const i64 row = r.lines / rows;
+  const i64 next = whole ? std::min(rows, ceil_div(lines, row)) * std::min(lines, row) : 0;
+  const i64 behind = lines < row ? next : next * kNextRowsPercent / 100;
+  const i64 useful = rows * std::max<i64>(0, row - lines) + behind;
+  return {useful, r.lines - useful, lines < row ? distance * rows : distance};
+}
+
+// A distance other than the machine's hides less: nearer lines are not there in time, and of those
+// between more than it some have left L1 again. (Zen 5, packed bf16 1x2048x2304 from L3 in two
+// streams, each 4, 8 and 16 KiB ahead: 81, 81 and 117 us.)
+Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
+                                    const Call& call) const {
+  const Level from = s.place[operand].level;
+  const Ahead ahead = asked_ahead(s, operand, r, call.ahead_bytes);
   const i64 alone = line_millicycles(from, Coming::kAsked);
-  const i64 saved =
-      (alone - line_millicycles(from, Coming::kPrefetched)) * distance / machine().prefetch_bytes;
-  const i64 ahead = distance / r.line_bytes;
-  const i64 covered = side_by_side ? std::min(r.lines, ahead) : std::max<i64>(0, r.lines - ahead);
-  return Cost::milli(r.lines * alone - covered * saved);
+  const i64 beside = line_millicycles(from, Coming::kPrefetched);
+  const i64 best = std::max<i64>(1, machine().prefetch_bytes), at = ahead.in_flight;
+  const i64 least = call.ahead_to == kL1 && at > best ? best * best / at : std::min(at, best);
+  const i64 saved = (alone - beside) * least / best;
+  i64 t = r.lines * alone - ahead.lines * saved + ahead.in_vain * beside;
+  if (streams_of(family(), computation(), operand) > 1) t = t * machine().two_streams_percent / 100;
+  const bool hides = from == kMemory && ahead.in_vain == 0;
+  const i64 in_time = ahead.lines * least / best;
+  return {Cost::milli(t), hides ? Cost::milli(t / r.lines * in_time) : Cost()};
 }
 
 // (Zen 4, 42 MB from memory: bf16 1x9216x2304 by AVX-512, parts of 8 KiB of rows of 18 KiB take 21
@@ -174,22 +230,25 @@ Cost Space::prefetched(const Region& r, Level from, i64 distance, bool side_by_s
 bool Space::comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const {
   const Place& place = s.place[operand];
   if (place.level < kL3 || r.rows > 1 || r.row_bytes < kPage) return false;
-  if (in_flight < kStreamLines || side_by_side(s, operand)) return false;
+  const bool far_rows = place.level == kMemory && !place.packed;
+  if (in_flight < (far_rows ? kStreamLinesOfRows : kStreamLines)) return false;
+  if (rows_side_by_side(s, operand) > 1) return false;
   if (place.level == kMemory && in_flight > kMostStreamLines) return false;
   return place.packed || r.row_bytes >= kLongRow || whole_rows_[operand](s.extent);
 }
 
-bool Space::side_by_side(const Spec& s, int operand) const {
-  if (s.place[operand].packed) return false;
+i64 Space::rows_side_by_side(const Spec& s, int operand) const {
+  if (s.place[operand].packed) return 1;
   bool along = false;
+  i64 rows = 1;
   for (const AddressTerm& g : given_[operand]) {
     if (s.extent[g.dim] == 1) continue;
     if (computation().dims[g.dim].reduction)
       along = true;
     else if (along)
-      return true;
+      rows *= s.extent[g.dim];
   }
-  return false;
+  return rows;
 }
 
 // What brings an operand nearer overlaps with the arithmetic of those who use it first; a leaf's
@@ -278,15 +337,19 @@ i64 Space::asked_in_vain(const Spec& s, int operand, int dim, i64 tile) const {
          line_millicycles(from, Coming::kPrefetched);
 }
 
-// Rows go on along a dim whose neighbours lie where what is nearer in memory ends.
+// Rows go on along a dim whose neighbours lie where what is nearer in memory ends, or, far away, a
+// little behind.
 bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
   if (blocked_[operand]) return true;  // close enough, as in rows_of()
+  const bool whole = s.place[operand].level >= kL3 && whole_rows_[operand](s.extent);
   i64 run = 1;
+  int inside = 0;
   for (const AddressTerm& g : given_[operand]) {
-    if (g.dim == dim) return g.stride == run;
+    if (g.dim == dim) return g.stride == run || (whole && inside == 1);
     if (s.extent[g.dim] == 1) continue;
     if (g.stride > run) return false;
     run += (s.extent[g.dim] - 1) * g.stride;
+    ++inside;
   }
   return false;
 }

@@ -348,9 +348,41 @@ TEST_CASE("what a leaf reads in one piece is followed, and what it asks for ahea
                   "dot_f32x8 lane=k quantum=n:6,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",
                   "avx2", machine, 1, kMemory, {0, n}, call);
   };
-  const Call two_rows = {.ahead_operand = 1, .ahead_bytes = 8192};
-  CHECK(rows(6, two_rows) < rows(6, {}));
-  CHECK(rows(3, {}) / rows(3, two_rows) > rows(6, {}) / rows(6, two_rows));
+  // Rows of 4 KiB, one after the other, two rows ahead; six at once, each a part of a row ahead;
+  // and as many as are read at once, or other rows that are being read.
+  const auto asked = [](i64 bytes) { return Call{.ahead_operand = 1, .ahead_bytes = bytes}; };
+  CHECK(rows(1, asked(8192)) > rows(1, {}));  // which comes by itself
+  machine.levels[kMemory].stream_millicycles = 0;
+  CHECK(rows(1, asked(8192)) < rows(1, {}));
+  CHECK(rows(1, asked(8192)) < rows(1, asked(4096)));
+  CHECK(rows(6, asked(1344)) < rows(6, {}));
+  CHECK(rows(6, asked(1344)) < rows(6, asked(448)));
+  CHECK(rows(6, asked(8192)) > rows(6, {}));
+  CHECK(rows(6, asked(4096)) > rows(6, asked(8192)));
+}
+
+TEST_CASE("rows that crowd each other out of L1 cost more than rows that do not") {
+  // The stride of b, elements: of rows that a leaf reads one after the other along the reduction.
+  struct Row {
+    i64 stride, k;
+    bool crowded;
+  };
+  for (const Row& row : {Row{2064, 32, false},
+                         {2048, 12, false},
+                         {2048, 16, true},
+                         {2048, 32, true},
+                         {512, 16, false},
+                         {512, 32, true}}) {
+    CAPTURE(row.stride);
+    CAPTURE(row.k);
+    const auto leaf = [&](i64 stride) {
+      return slowed(fmt::format("(a: f32[4,256], b: f32[256,{}]): f32 = matmul(a, b)", stride),
+                    "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_f32x8 "
+                    "out=store_f32x8",
+                    "avx2", *load_machine("zen5"), 1, kL2, {4, 16, row.k}, {});
+    };
+    CHECK((leaf(row.stride) > leaf(row.stride + 16)) == row.crowded);
+  }
 }
 
 // What the leaf reads of b is one piece of memory in each case.
@@ -398,7 +430,7 @@ TEST_CASE("no prefetch is proposed that a stream is too short for") {
   const Machine machine = toy_machine();
   for (const auto& [elements, proposed] : {std::pair{256, 0}, {512, 1}, {1024, 2}, {2048, 3}}) {
     CAPTURE(elements);
-    const KernelSpec k = spec(fmt::format("(a: f32[1,{}], b: f32[{},8]): f32 = matmul(a, b)",
+    const KernelSpec k = spec(fmt::format("(a: f32[1,{}], b: f32[{},8] packed): f32 = matmul(a, b)",
                                           elements / 8, elements / 8));
     const Result<Family> f = parse_family(
         "fma_f32x8 lane=n quantum=n:8,k:8 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",

@@ -2,7 +2,7 @@
 //
 //   Spec  =>  call                     cost = leaf
 //   Spec  =>  call ahead x D           the same, x's stream prefetched D bytes ahead: the machine's
-//                                      distance, half or a quarter of it
+//                                      distance, half or a quarter of it, or a part for each row
 //   Spec  =>  call ahead out 0         the same, the lines of the output asked for first
 //   Spec  =>  call streaming           the same, the output stored past the caches
 //
@@ -21,6 +21,9 @@
 // Rapids: 1000x1000 f32, written in tiles of 6 x 16, 1 x 64 and 1 x 96 from the L3, 159, 152 and
 // 150 us; asked for first 133, 132 and 131; `rep stosb` takes 135. With 16 multiply-adds an element
 // nothing is seen of it, nor from L2.) A leaf that accumulates loads them anyway.
+
+#include <algorithm>
+#include <array>
 
 #include "search/rewrite.h"
 
@@ -44,9 +47,11 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
   c.decision.detail = ahead + 1;
   const i64 line = space.machine().levels[kL1].line;
   const i64 stream = space.stream_bytes(spec, ahead, space.region(spec, ahead));
+  std::array<i64, 4> parts = {1, 2, 4, space.rows_side_by_side(spec, ahead)};
+  std::sort(parts.begin(), parts.end());
   i64 last = 0;
-  for (i64 parts : {1, 2, 4}) {
-    const i64 distance = space.machine().prefetch_bytes / parts / line * line;
+  for (i64 n : parts) {
+    const i64 distance = space.machine().prefetch_bytes / n / line * line;
     if (distance == 0 || distance == last || distance >= stream) continue;
     last = c.decision.value = distance;
     c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));

@@ -380,7 +380,7 @@ bool Space::may_be_reused(int operand) const {
 }
 
 i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {
-  const bool whole = !s.place[operand].packed && whole_rows_[operand](s.extent);
+  const bool whole = reads_whole_rows(s, operand);
   if (r.rows == 1) return whole ? std::numeric_limits<i64>::max() : r.row_bytes;
   int apart = 0;
   for (const AddressTerm& g : given_[operand]) {

@@ -148,9 +148,12 @@ class Space {
   // Whether an operand that is not packed may be copied into packed form.
   bool packs(int operand) const { return packs_[operand]; }
   // Bytes of an operand that a leaf reads one after the other: one row, or rows that follow each
-  // other at a stride known at run time only, where what is ahead lies a number of rows ahead. 0
-  // for other rows apart.
+  // other at a stride known at run time only, where what is ahead lies a number of rows ahead. As
+  // good as endless where these are whole rows, behind which the next ones begin. 0 for other rows
+  // apart.
   i64 stream_bytes(const Spec& s, int operand, const Region& r) const;
+  // Whether a part of an operand that is not packed is whole rows (coordinates.h).
+  bool reads_whole_rows(const Spec& s, int operand) const;
   // How many rows a leaf reads at once, along the reduction.
   i64 rows_side_by_side(const Spec& s, int operand) const;
   // The operand whose stream a leaf might prefetch, or -1.
@@ -226,7 +229,7 @@ class Space {
   };
   Ahead asked_ahead(const Spec& s, int operand, const Region& r, i64 distance) const;
   struct Prefetched {
-    Cost cost, hidden;  // all, and of it what overlaps with arithmetic entirely
+    Cost cost, hidden;  // all, and of it what overlaps with all else
   };
   Prefetched prefetched(const Spec& s, int operand, const Region& r, const Call& call) const;
   struct Traffic {

@@ -194,7 +194,7 @@ Cost Space::transfer(const Region& r, Level from) const {
 Space::Ahead Space::asked_ahead(const Spec& s, int operand, const Region& r, i64 distance) const {
   const i64 rows = std::min(rows_side_by_side(s, operand), r.lines);
   const i64 lines = distance / r.line_bytes;
-  const bool whole = !s.place[operand].packed && whole_rows_[operand](s.extent);
+  const bool whole = reads_whole_rows(s, operand);
   const i64 streams = streams_of(family(), computation(), operand);
   if (rows == 1)
     return {.lines = whole ? r.lines : std::max<i64>(0, r.lines - streams * lines),
@@ -234,7 +234,11 @@ bool Space::comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_
   if (in_flight < (far_rows ? kStreamLinesOfRows : kStreamLines)) return false;
   if (rows_side_by_side(s, operand) > 1) return false;
   if (place.level == kMemory && in_flight > kMostStreamLines) return false;
-  return place.packed || r.row_bytes >= kLongRow || whole_rows_[operand](s.extent);
+  return place.packed || r.row_bytes >= kLongRow || reads_whole_rows(s, operand);
+}
+
+bool Space::reads_whole_rows(const Spec& s, int operand) const {
+  return !s.place[operand].packed && whole_rows_[operand](s.extent);
 }
 
 i64 Space::rows_side_by_side(const Spec& s, int operand) const {
@@ -341,7 +345,7 @@ i64 Space::asked_in_vain(const Spec& s, int operand, int dim, i64 tile) const {
 // little behind.
 bool Space::rows_run_on(const Spec& s, int operand, int dim) const {
   if (blocked_[operand]) return true;  // close enough, as in rows_of()
-  const bool whole = s.place[operand].level >= kL3 && whole_rows_[operand](s.extent);
+  const bool whole = s.place[operand].level >= kL3 && reads_whole_rows(s, operand);
   i64 run = 1;
   int inside = 0;
   for (const AddressTerm& g : given_[operand]) {

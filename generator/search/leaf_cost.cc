@@ -36,14 +36,15 @@ constexpr i64 kReadAgainPercent = 50;
 }  // namespace
 
 struct Space::Work {
-  i64 fma = 0, bf16 = 0, alu = 0, load = 0, store = 0;  // uops
-  i64 chain = 0;                                        // millicycles of the longest dependence
-  i64 steps = 0;                                        // of the reduction loop
+  i64 fma = 0, bf16 = 0, alu = 0, shuffle = 0, load = 0, store = 0;  // uops
+  i64 chain = 0;  // millicycles of the longest dependence
+  i64 steps = 0;  // of the reduction loop
 
   void add(const Uops& u, i64 times) {
     fma += u.fma * times;
     bf16 += u.bf16 * times;
     alu += u.alu * times;
+    shuffle += u.shuffle * times;
     load += u.load * times;
     store += u.store * times;
   }
@@ -68,10 +69,11 @@ i64 Space::work_millicycles(const Work& w) const {
   const i64 issued = vector + w.store + w.load / 2;
   const i64 fma = millicycles(w.fma, p.fma);
   const i64 scheduled = (fma * kScheduledPercent + w.chain * kWaitedPercent) / 100;
+  const i64 both = p.fma_and_shuffle > 0 ? p.fma_and_shuffle : p.vector;
   return std::max({fma, millicycles(w.bf16, p.bf16), millicycles(w.alu, p.alu),
-                   millicycles(vector, p.vector), millicycles(w.load, p.load),
-                   millicycles(w.store, p.store), 1000 * issued / machine().issue_per_cycle,
-                   w.chain, scheduled});
+                   millicycles(vector, p.vector), millicycles(w.fma + w.bf16 + w.shuffle, both),
+                   millicycles(w.load, p.load), millicycles(w.store, p.store),
+                   1000 * issued / machine().issue_per_cycle, w.chain, scheduled});
 }
 
 Cost Space::work(const Uops& u) const {
@@ -178,7 +180,8 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   if (to < kL3) return t;
   if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
   if (!output_leaves_) return t;
-  const i64 back = line_millicycles(kMemory, Coming::kAsked);
+  const i64 written = machine().written_line_millicycles;
+  const i64 back = written > 0 ? written : line_millicycles(kMemory, Coming::kAsked);
   return t + lines_of(r, problem_.part.read_again ? back * kReadAgainPercent / 100 : back);
 }
 
@@ -192,8 +195,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
     return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost()};
   }
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
-  const Cost t =
-      streams ? lines_of(r, line_millicycles(from, Coming::kStreamed)) : transfer(r, from);
+  const Cost t = streams ? streamed_in(s, operand, r) : transfer(r, from);
   return {t + again, Cost(), Cost(), stall(r, from, w)};
 }
 

@@ -222,6 +222,9 @@ class Space {
   bool prefetch_saves(Level from) const;
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
+  bool follows_rows(const Spec& s, int operand, const Region& r) const;
+  // Bringing that.
+  Cost streamed_in(const Spec& s, int operand, const Region& r) const;
   struct Ahead {        // what a leaf asks for ahead of time
     i64 lines = 0;      // that somebody reads later
     i64 in_vain = 0;    // that have been read

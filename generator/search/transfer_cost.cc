@@ -32,7 +32,8 @@ constexpr i64 kStreamLines = 12;
 constexpr i64 kStreamLinesOfRows = 10;
 // More lines than a core can wait for at once leave its prefetchers no room, who bring what lies in
 // memory early enough. (Zen 4, bf16 1x2304x9216, packed, 42 MB: by AVX2, 16 lines in flight, 1.46
-// ms by itself, 1.51 to 1.79 prefetched; by AVX-512, 128 lines, 2.91 and 2.16 to 2.26.)
+// ms by itself, 1.51 to 1.79 prefetched; by AVX-512, 128 lines, 2.91 and 2.16 to 2.26; layer_norm
+// of 64 MiB by AVX-512, 64 lines, 7.5 and 4.6.)
 constexpr i64 kMostStreamLines = 64;
 // Of the latency of L2, percent that a row and each of its lines cost which L1 had and could not
 // keep. (Zen 5, 14 cycles, rows of 1, 2, 4 and 6 lines 8 KiB apart from L2, 16 bytes off a line,
@@ -46,6 +47,22 @@ constexpr i64 kLineAgainPercent = 9;
 constexpr i64 kNextRowsPercent = 40;
 // So long a part of a row is a stream by itself.
 constexpr i64 kLongRow = 16 * kPage;
+// Of elements that are not summed, leaves take such pieces one after the other, which are a stream
+// together; loops pay for what breaks it off. (Zen 4, softmax of 2 MiB by AVX-512: exponentials
+// stored in the result 144 us, made twice 221; priced as asked for, 286 and 267.)
+constexpr i64 kPieceOfStream = 256;
+// So many rows side by side are streams that prefetchers follow, if they are as long; from memory,
+// longer than a page, behind each of which they begin anew in any case. Each begins with this
+// percentage of the latency. (Zen 4, bf16 by AVX-512, rows of a caller's matrix, one, four and
+// eight at once, and one prefetched: 640x1024 in L3 15.4, 14.1, 14.0 and 15.9 us; 9216x2304 in
+// memory 1942, 1691, 1414 and 1889; but 2048x16384 2813, 4472, 3798 and 2797. By AVX2 640x1024,
+// 1152x1024 and 2048x2304, eight at once, 23.6, 36.3 and 150 us, twelve prefetched 31.5, 58.9 and
+// 223.)
+constexpr i64 kRowsAtOnce = 8;
+constexpr i64 kRowOfStream = kPage / 4;
+constexpr i64 kFarRowOfStream = 4 * kPage;
+constexpr i64 kRowStartPercent = 40;
+constexpr i64 kFarRowStartPercent = 10;
 
 }  // namespace
 
@@ -229,12 +246,36 @@ Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
 // cycles a line, whole rows 10.)
 bool Space::comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const {
   const Place& place = s.place[operand];
+  if (follows_rows(s, operand, r)) return true;
+  if (!computation().reduces())
+    return place.level >= kL3 && r.rows == 1 && r.row_bytes >= kPieceOfStream;
   if (place.level < kL3 || r.rows > 1 || r.row_bytes < kPage) return false;
   const bool far_rows = place.level == kMemory && !place.packed;
   if (in_flight < (far_rows ? kStreamLinesOfRows : kStreamLines)) return false;
   if (rows_side_by_side(s, operand) > 1) return false;
-  if (place.level == kMemory && in_flight > kMostStreamLines) return false;
+  if (place.level == kMemory && in_flight >= kMostStreamLines) return false;
   return place.packed || r.row_bytes >= kLongRow || reads_whole_rows(s, operand);
+}
+
+// Rows side by side that the hardware brings by itself.
+bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
+  const Level from = s.place[operand].level;
+  const i64 rows = rows_side_by_side(s, operand);
+  const bool adjacent = r.rows == 1;
+  if (rows == 1 || rows > kRowsAtOnce || !(adjacent || rows == r.rows)) return false;
+  if (from < kL3 || machine().levels[from].stream_millicycles == 0 || blocked_[operand])
+    return false;
+  const i64 row_bytes = adjacent ? r.row_bytes / rows : r.row_bytes;
+  return row_bytes >= (from == kMemory ? kFarRowOfStream : kRowOfStream);
+}
+
+Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
+  const Level from = s.place[operand].level;
+  const Cost lines = lines_of(r, line_millicycles(from, Coming::kStreamed));
+  if (!follows_rows(s, operand, r)) return lines;
+  const i64 percent = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
+  const Cost start = Cost::milli(machine().levels[from].latency_millicycles * percent / 100);
+  return lines + rows_side_by_side(s, operand) * start;
 }
 
 bool Space::reads_whole_rows(const Spec& s, int operand) const {

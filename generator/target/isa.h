@@ -36,15 +36,17 @@ namespace morello {
 
 // Vector pipeline work of one use of a row; the cost model takes the busiest resource.
 struct Uops {
-  int fma = 0;   // multiply or multiply-add pipes (also integer multiplies)
-  int bf16 = 0;  // products of pairs of bf16, which cores are good at to very different degrees
-  int alu = 0;   // other vector work: shifts, shuffles, adds
+  int fma = 0;      // multiply or multiply-add pipes (also integer multiplies)
+  int bf16 = 0;     // products of pairs of bf16, which cores are good at to very different degrees
+  int alu = 0;      // other vector work: shifts, shuffles, adds
+  int shuffle = 0;  // of these, shuffles: what moves between lanes goes to fewer pipes
   int load = 0;
   int store = 0;
   Uops& operator+=(const Uops& u) {
     fma += u.fma;
     bf16 += u.bf16;
     alu += u.alu;
+    shuffle += u.shuffle;
     load += u.load;
     store += u.store;
     return *this;

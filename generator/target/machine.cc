@@ -14,12 +14,14 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
     {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},
+    {"written_line_cycles", &Machine::written_line_millicycles, true, 1, kMaxCycles, true},
 };
 static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_per_cycle", &Pipes::fma, true, 100, 16'000},
     {"bf16_per_cycle", &Pipes::bf16, true, 100, 16'000},
     {"alu_per_cycle", &Pipes::alu, true, 100, 16'000},
     {"vector_per_cycle", &Pipes::vector, true, 100, 32'000},
+    {"fma_and_shuffle_per_cycle", &Pipes::fma_and_shuffle, true, 100, 32'000, true},
     {"load_per_cycle", &Pipes::load, true, 100, 16'000},
     {"store_per_cycle", &Pipes::store, true, 100, 16'000},
 };

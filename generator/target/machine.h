@@ -47,7 +47,8 @@ struct Pipes {
   i64 fma = 2000;
   i64 bf16 = 2000;  // products of pairs of bf16, on the fma pipes
   i64 alu = 2000;
-  i64 vector = 3000;  // fma and alu together: they share pipes
+  i64 vector = 3000;        // fma and alu together: they share pipes
+  i64 fma_and_shuffle = 0;  // multiply-adds and shuffles together; 0: no less than `vector`
   i64 load = 2000;
   i64 store = 1000;
   bool operator==(const Pipes&) const = default;
@@ -71,6 +72,7 @@ struct Machine {
   // the caches; else that costs so much a line.
   i64 streamed_bytes = 0;
   i64 streamed_line_millicycles = 0;
+  i64 written_line_millicycles = 0;  // to write one back; 0: as reading one from memory
 
   const Pipes& pipes(int vector_bits) const {
     return vector_bits > 256 && core512 ? *core512 : core;

@@ -105,39 +105,51 @@ TEST_CASE("a machine without 512-bit vectors") {
   CHECK(m->toml() == text);
 }
 
-TEST_CASE("a machine with a price for long streams") {
-  std::string text(kGood);
-  const std::string before = "prefetched_line_cycles = 9\n";
-  text.replace(text.find(before), before.size(), before + "stream_line_cycles = 7.5\n");
-  const Result<Machine> m = parse_machine(text, "toy.toml");
-  REQUIRE_MESSAGE(m.ok(), m.error().str());
-  CHECK(m->levels[kMemory].stream_millicycles == 7'500);
-  CHECK(m->levels[kL3].stream_millicycles == 0);
-  CHECK(m->toml() == text);
-}
+// Keys that a file may leave out: behind which line they stand, and what then holds.
+struct OptionalKeys {
+  std::string_view behind, keys;
+  bool (*given)(const Machine&), (*left_out)(const Machine&);
+};
+constexpr OptionalKeys kOptionalKeys[] = {
+    {"prefetched_line_cycles = 9\n", "stream_line_cycles = 7.5\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].stream_millicycles == 7'500 &&
+              m.levels[kL3].stream_millicycles == 0;
+     },
+     [](const Machine& m) { return m.levels[kMemory].stream_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "prefetch_to = 2\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].prefetch_to == kL2 && m.levels[kL3].prefetch_to == 0;
+     },
+     [](const Machine& m) { return m.levels[kMemory].prefetch_to == 0; }},
+    {"two_streams_percent = 93\n", "streamed_bytes = 1048576\nstreamed_line_cycles = 12.5\n",
+     [](const Machine& m) {
+       return m.streamed_bytes == 1'048'576 && m.streamed_line_millicycles == 12'500 &&
+              m.written_line_millicycles == 0;
+     },
+     [](const Machine& m) { return m.streamed_bytes == 0; }},
+    {"two_streams_percent = 93\n",
+     "streamed_bytes = 4096\nstreamed_line_cycles = 12\nwritten_line_cycles = 1.5\n",
+     [](const Machine& m) { return m.written_line_millicycles == 1'500; },
+     [](const Machine& m) { return m.written_line_millicycles == 0; }},
+    {"vector_per_cycle = 3\n", "fma_and_shuffle_per_cycle = 2.6\n",
+     [](const Machine& m) {
+       return m.core.fma_and_shuffle == 2'600 && m.core512->fma_and_shuffle == 0;
+     },
+     [](const Machine& m) { return m.core.fma_and_shuffle == 0; }},
+};
 
-TEST_CASE("a machine that prefetches from memory to L2") {
-  std::string text(kGood);
-  const std::string before = "prefetched_line_cycles = 9\n";
-  text.replace(text.find(before), before.size(), before + "prefetch_to = 2\n");
-  const Result<Machine> m = parse_machine(text, "toy.toml");
-  REQUIRE_MESSAGE(m.ok(), m.error().str());
-  CHECK(m->levels[kMemory].prefetch_to == kL2);
-  CHECK(m->levels[kL3].prefetch_to == 0);
-  CHECK(m->toml() == text);
-}
-
-TEST_CASE("a machine that stores past the caches") {
-  std::string text(kGood);
-  const std::string before = "two_streams_percent = 93\n";
-  text.replace(text.find(before), before.size(),
-               before + "streamed_bytes = 1048576\nstreamed_line_cycles = 12.5\n");
-  const Result<Machine> m = parse_machine(text, "toy.toml");
-  REQUIRE_MESSAGE(m.ok(), m.error().str());
-  CHECK(m->streamed_bytes == 1'048'576);
-  CHECK(m->streamed_line_millicycles == 12'500);
-  CHECK(m->toml() == text);
-  CHECK(parse_machine(kGood, "toy.toml")->streamed_bytes == 0);
+TEST_CASE("keys that may be left out") {
+  for (const OptionalKeys& row : kOptionalKeys) {
+    CAPTURE(row.keys);
+    std::string text(kGood);
+    text.insert(text.find(row.behind) + row.behind.size(), row.keys);
+    const Result<Machine> m = parse_machine(text, "toy.toml");
+    REQUIRE_MESSAGE(m.ok(), m.error().str());
+    CHECK(row.given(*m));
+    CHECK(m->toml() == text);
+    CHECK(row.left_out(*parse_machine(kGood, "toy.toml")));
+  }
 }
 
 TEST_CASE("shipped machine files") {
@@ -204,6 +216,11 @@ constexpr Wrong kWrong[] = {
   streamed_line_cycles = 9
                          ^
 )"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nwritten_line_cycles = 9",
+     R"(toy.toml:8:23: error: `written_line_cycles` needs `streamed_bytes`
+  written_line_cycles = 9
+                        ^
+)"},
     {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_bytes = 0",
      R"(toy.toml:8:18: error: `streamed_bytes` must be an integer from 1 to 1099511627776
   streamed_bytes = 0
@@ -215,7 +232,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
   colour = 1
   ^~~~~~
 )"},
@@ -234,7 +251,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
-     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, load_per_cycle, store_per_cycle
+     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle
   fma_latency = 4
   ^~~~~~~~~~~
 )"},

@@ -105,7 +105,7 @@ static constexpr Access kAccesses[] = {
     in_parts(
         lanes8(kVector, "load_bf16x8", Dtype::bf16, Dtype::f32, "(x: bf16[8]): f32[8] = convert(x)",
                "{r0} = bf16x8_to_f32(_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
-               {.alu = 1, .load = 1}),
+               {.alu = 1, .shuffle = 1, .load = 1}),
         "{r0} = bf16x8_to_f32(first_bytes({p}, 2 * {n}));"),
     kSplitBf16,
     in_parts(
@@ -123,19 +123,19 @@ static constexpr Access kAccesses[] = {
                     "(x: i16[8]): f32[8] = convert(x)",
                     "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128("
                     "reinterpret_cast<const __m128i*>({p}))));",
-                    {.alu = 2, .load = 1}),
+                    {.alu = 2, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(first_bytes({p}, 2 * {n})));"),
     in_parts(
         lanes8(kVector, "load_u8x8_f32", Dtype::u8, Dtype::f32, "(x: u8[8]): f32[8] = convert(x)",
                "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64("
                "reinterpret_cast<const __m128i*>({p}))));",
-               {.alu = 2, .load = 1}),
+               {.alu = 2, .shuffle = 1, .load = 1}),
         "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(first_bytes({p}, {n})));"),
     in_parts(
         lanes8(kVector, "load_i8x8_f32", Dtype::i8, Dtype::f32, "(x: i8[8]): f32[8] = convert(x)",
                "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64("
                "reinterpret_cast<const __m128i*>({p}))));",
-               {.alu = 2, .load = 1}),
+               {.alu = 2, .shuffle = 1, .load = 1}),
         "{r0} = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(first_bytes({p}, {n})));"),
 
     maskable(
@@ -146,17 +146,17 @@ static constexpr Access kAccesses[] = {
         lanes8(kVector, "load_i16x8", Dtype::i16, Dtype::i32, "(x: i16[8]): i32[8] = convert(x)",
                "{r0} = _mm256_cvtepi16_epi32(_mm_loadu_si128("
                "reinterpret_cast<const __m128i*>({p})));",
-               {.alu = 1, .load = 1}),
+               {.alu = 1, .shuffle = 1, .load = 1}),
         "{r0} = _mm256_cvtepi16_epi32(first_bytes({p}, 2 * {n}));"),
     in_parts(lanes8(kVector, "load_u8x8", Dtype::u8, Dtype::i32, "(x: u8[8]): i32[8] = convert(x)",
                     "{r0} = _mm256_cvtepu8_epi32(_mm_loadl_epi64("
                     "reinterpret_cast<const __m128i*>({p})));",
-                    {.alu = 1, .load = 1}),
+                    {.alu = 1, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepu8_epi32(first_bytes({p}, {n}));"),
     in_parts(lanes8(kVector, "load_i8x8", Dtype::i8, Dtype::i32, "(x: i8[8]): i32[8] = convert(x)",
                     "{r0} = _mm256_cvtepi8_epi32(_mm_loadl_epi64("
                     "reinterpret_cast<const __m128i*>({p})));",
-                    {.alu = 1, .load = 1}),
+                    {.alu = 1, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepi8_epi32(first_bytes({p}, {n}));"),
 
     in_parts(
@@ -166,12 +166,12 @@ static constexpr Access kAccesses[] = {
     in_parts(pairs8(kVector, "load_u8x8x2", Dtype::u8, "(x: u8[16]): i32[16] = convert(x)",
                     "{r0} = _mm256_cvtepu8_epi16(_mm_loadu_si128("
                     "reinterpret_cast<const __m128i*>({p})));",
-                    {.alu = 1, .load = 1}),
+                    {.alu = 1, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepu8_epi16(first_bytes({p}, {n}));"),
     in_parts(pairs8(kVector, "load_i8x8x2", Dtype::i8, "(x: i8[16]): i32[16] = convert(x)",
                     "{r0} = _mm256_cvtepi8_epi16(_mm_loadu_si128("
                     "reinterpret_cast<const __m128i*>({p})));",
-                    {.alu = 1, .load = 1}),
+                    {.alu = 1, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepi8_epi16(first_bytes({p}, {n}));"),
 
     lanes8(kBroadcast, "broadcast_f32x8", Dtype::f32, Dtype::f32,
@@ -197,9 +197,11 @@ static constexpr Access kAccesses[] = {
     pairs8(kBroadcast, "broadcast_i16x8x2", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
            "{r0} = broadcast_i16_pair({p});", {.load = 1}),
     pairs8(kBroadcast, "broadcast_u8x8x2", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
-           "{r0} = _mm256_cvtepu8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+           "{r0} = _mm256_cvtepu8_epi16(broadcast_8bit_pair({p}));",
+           {.alu = 2, .shuffle = 1, .load = 1}),
     pairs8(kBroadcast, "broadcast_i8x8x2", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
-           "{r0} = _mm256_cvtepi8_epi16(broadcast_8bit_pair({p}));", {.alu = 2, .load = 1}),
+           "{r0} = _mm256_cvtepi8_epi16(broadcast_8bit_pair({p}));",
+           {.alu = 2, .shuffle = 1, .load = 1}),
 
     streamed(maskable(lanes8(kStore, "store_f32x8", Dtype::f32, Dtype::f32,
                              "(x: f32[8]): f32[8] = convert(x)", "_mm256_storeu_ps({p}, {r0});",

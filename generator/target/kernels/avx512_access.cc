@@ -97,7 +97,7 @@ static constexpr Access kAccesses[] = {
             "{r0} = _mm512_maskz_loadu_ps(first_16({count}), {p});"),
     lanes16(kVector, "load_bf16x16", Dtype::bf16, Dtype::f32, "(x: bf16[16]): f32[16] = convert(x)",
             "{r0} = bf16x16_to_f32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>({p})));",
-            {.alu = 2, .load = 1},
+            {.alu = 2, .shuffle = 1, .load = 1},
             "{r0} = bf16x16_to_f32(_mm256_maskz_loadu_epi16(first_16({count}), {p}));"),
     kSplitBf16,
     lanes16(kVector, "load_f16x16", Dtype::f16, Dtype::f32, "(x: f16[16]): f32[16] = convert(x)",
@@ -115,21 +115,21 @@ static constexpr Access kAccesses[] = {
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
             "_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p}))));",
-            {.alu = 2, .load = 1},
+            {.alu = 2, .shuffle = 1, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi16_epi32(0xffff, "
             "_mm256_maskz_loadu_epi16(first_16({count}), {p})));"),
     lanes16(kVector, "load_u8x16_f32", Dtype::u8, Dtype::f32, "(x: u8[16]): f32[16] = convert(x)",
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
             "_mm_loadu_si128("
             "reinterpret_cast<const __m128i*>({p}))));",
-            {.alu = 2, .load = 1},
+            {.alu = 2, .shuffle = 1, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepu8_epi32(0xffff, "
             "_mm_maskz_loadu_epi8(first_16({count}), {p})));"),
     lanes16(kVector, "load_i8x16_f32", Dtype::i8, Dtype::f32, "(x: i8[16]): f32[16] = convert(x)",
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
             "_mm_loadu_si128("
             "reinterpret_cast<const __m128i*>({p}))));",
-            {.alu = 2, .load = 1},
+            {.alu = 2, .shuffle = 1, .load = 1},
             "{r0} = _mm512_maskz_cvtepi32_ps(0xffff, _mm512_maskz_cvtepi8_epi32(0xffff, "
             "_mm_maskz_loadu_epi8(first_16({count}), {p})));"),
 
@@ -140,20 +140,20 @@ static constexpr Access kAccesses[] = {
         kVector, "load_i16x16", Dtype::i16, Dtype::i32, "(x: i16[16]): i32[16] = convert(x)",
         "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_loadu_si256("
         "reinterpret_cast<const __m256i*>({p})));",
-        {.alu = 1, .load = 1},
+        {.alu = 1, .shuffle = 1, .load = 1},
         "{r0} = _mm512_maskz_cvtepi16_epi32(0xffff, _mm256_maskz_loadu_epi16(first_16({count}), "
         "{p}));"),
     lanes16(
         kVector, "load_u8x16", Dtype::u8, Dtype::i32, "(x: u8[16]): i32[16] = convert(x)",
         "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128("
         "reinterpret_cast<const __m128i*>({p})));",
-        {.alu = 1, .load = 1},
+        {.alu = 1, .shuffle = 1, .load = 1},
         "{r0} = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({count}), {p}));"),
     lanes16(
         kVector, "load_i8x16", Dtype::i8, Dtype::i32, "(x: i8[16]): i32[16] = convert(x)",
         "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128("
         "reinterpret_cast<const __m128i*>({p})));",
-        {.alu = 1, .load = 1},
+        {.alu = 1, .shuffle = 1, .load = 1},
         "{r0} = _mm512_maskz_cvtepi8_epi32(0xffff, _mm_maskz_loadu_epi8(first_16({count}), {p}));"),
 
     pairs16(kVector, "load_i16x16x2", Dtype::i16, "(x: i16[32]): i32[32] = convert(x)",
@@ -162,12 +162,12 @@ static constexpr Access kAccesses[] = {
     pairs16(kVector, "load_u8x16x2", Dtype::u8, "(x: u8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepu8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
-            {.alu = 1, .load = 1},
+            {.alu = 1, .shuffle = 1, .load = 1},
             "{r0} = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(first_32({count}), {p}));"),
     pairs16(kVector, "load_i8x16x2", Dtype::i8, "(x: i8[32]): i32[32] = convert(x)",
             "{r0} = _mm512_cvtepi8_epi16(_mm256_loadu_si256("
             "reinterpret_cast<const __m256i*>({p})));",
-            {.alu = 1, .load = 1},
+            {.alu = 1, .shuffle = 1, .load = 1},
             "{r0} = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(first_32({count}), {p}));"),
 
     lanes16(kBroadcast, "broadcast_f32x16", Dtype::f32, Dtype::f32,
@@ -194,9 +194,11 @@ static constexpr Access kAccesses[] = {
     pairs16(kBroadcast, "broadcast_i16x16x2", Dtype::i16, "(x: i16[2]): i32[2] = convert(x)",
             "{r0} = broadcast_i16_pair_x16({p});", {.load = 1}),
     pairs16(kBroadcast, "broadcast_u8x16x2", Dtype::u8, "(x: u8[2]): i32[2] = convert(x)",
-            "{r0} = _mm512_cvtepu8_epi16(broadcast_8bit_pair_x16({p}));", {.alu = 2, .load = 1}),
+            "{r0} = _mm512_cvtepu8_epi16(broadcast_8bit_pair_x16({p}));",
+            {.alu = 2, .shuffle = 1, .load = 1}),
     pairs16(kBroadcast, "broadcast_i8x16x2", Dtype::i8, "(x: i8[2]): i32[2] = convert(x)",
-            "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair_x16({p}));", {.alu = 2, .load = 1}),
+            "{r0} = _mm512_cvtepi8_epi16(broadcast_8bit_pair_x16({p}));",
+            {.alu = 2, .shuffle = 1, .load = 1}),
 
     streamed(lanes16(kStore, "store_f32x16", Dtype::f32, Dtype::f32,
                      "(x: f32[16]): f32[16] = convert(x)", "_mm512_storeu_ps({p}, {r0});",

@@ -33,6 +33,7 @@ struct Option {
   i64 tile = 0;
   bool parallel = false;
   bool coarse = false;
+  bool saves = false;  // memory: less lies between stages at a time
 };
 
 // The cheapest program for one of these problems; none: there is no program.

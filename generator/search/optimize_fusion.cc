@@ -44,8 +44,7 @@ constexpr i64 kCoarse = 64;      // no 3 * 2^n from here on: such steps mostly l
 constexpr i64 kCoarseRatio = 4;  // of those along batches, and of those that save memory only
 constexpr i64 kManyShares = 8;  // of a batch for each thread: one more for some costs 1 / 8 at most
 
-// How much more than none tiles may cost that are there for the sake of memory: what the model does
-// not know costs to.
+// How much more than none tiles may cost that save memory: what the model does not know costs to.
 Cost memory_share(Cost c) {
   constexpr i64 kMemoryShare = 32;
   return Cost::milli(static_cast<i64>(c.value()) / kMemoryShare);
@@ -53,9 +52,9 @@ Cost memory_share(Cost c) {
 
 // What a choice has to cost less than.
 Cost below(const Solved& best, const Option& o) {
-  if (!best.cost.finite() || best.choice.coarse == o.coarse) return best.cost;
+  if (!best.cost.finite() || best.choice.saves == o.saves) return best.cost;
   const Cost share = memory_share(best.cost);
-  return o.coarse ? best.cost + share : best.cost - share;
+  return o.saves ? best.cost + share : best.cost - share;
 }
 
 // Whether a dim numbers products that have nothing in common, such as heads: every stage of a group
@@ -181,7 +180,10 @@ std::vector<Option> FusionSearch::options(const Group& g) {
   const Batches first = batches(g);
   const bool coarse = g.coarse || (!first.several && !pays(g));
   const int dims = coarse && !keeps_much(g) ? 0 : static_cast<int>(g_.dims.size());
+  const size_t cuts = out.size();
   for (int d = 0; d < dims; ++d) add_tiles(g, first, d, coarse, out);
+  const bool saves = !options_.small_gains && nearest(g) > kL2 && keeps_much(g);
+  for (size_t i = cuts; i < out.size(); ++i) out[i].saves = saves;
   return out;
 }
 

@@ -136,6 +136,14 @@ const Row kRows[] = {
     {"(a: f32[1,1024], b: f32[1024,24] col strided): f32 = matmul(a, b)",
      "(a: f32[1,2048], b: f32[2048,24] col strided): f32 = matmul(a, b)",
      "(a: f32[1,2048], b: f32[2048,48] col strided): f32 = matmul(a, b)"},
+    // Rows that prefetchers follow side by side, and halves of rows that are as long.
+    {"(a: f32[1,4096], b: f32[4096,8] col strided): f32 = matmul(a, b)",
+     "(a: f32[1,8192], b: f32[8192,8] col strided): f32 = matmul(a, b)",
+     "(a: f32[1,4096], b: f32[4096,8] col): f32 = matmul(a, b)"},
+    // Pieces of elements that are streams, of one row or of several that touch.
+    {"(x: f32[8,96], y: f32[8,96] strided): f32 = add(x, y)",
+     "(x: f32[16,96], y: f32[16,96] strided): f32 = add(x, y)",
+     "(x: f32[8,192], y: f32[8,192] strided): f32 = add(x, y)"},
 };
 
 void check_rows(const Machine& machine) {

@@ -426,6 +426,71 @@ TEST_CASE("what lies in memory comes by itself in whole rows, and not too fast f
   }
 }
 
+TEST_CASE("few long rows side by side are followed, and pieces of what is not summed") {
+  constexpr std::string_view kRows =
+      "(a: f32[1,8192], b: f32[16,8192]): f32 = matmul(a, transpose(b))";
+  constexpr std::string_view kElements = "(x: f32[4096]): f32 = max(x, 0)";
+  struct Row {
+    std::string_view spec, family;
+    int operand;
+    Level from;
+    Extents leaf;
+    bool followed;
+  };
+  constexpr std::string_view kEight =
+      "dot_f32x8 lane=k quantum=n:8,k:8 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kTwelve =
+      "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kMap = "map_f32x8 lane=i quantum=i:96 x=load_f32x8 out=store_f32x8";
+  const Row kTable[] = {
+      {kRows, kEight, 1, kL3, {0, 8, 256}, true},
+      {kRows, kEight, 1, kL3, {0, 8, 248}, false},
+      {kRows, kEight, 1, kL3, {0, 2, 256}, true},
+      {kRows, kTwelve, 1, kL3, {0, 12, 256}, false},
+      {kRows, kTwelve, 1, kL3, {0, 8, 256}, true},
+      {kRows, kEight, 1, kMemory, {0, 8, 4096}, true},
+      {kRows, kEight, 1, kMemory, {0, 8, 4088}, false},
+      {kElements, kMap, 0, kL3, {96}, true},
+      {kElements, kMap, 0, kMemory, {64}, true},
+      {kElements, kMap, 0, kL3, {56}, false},
+  };
+  for (const Row& row : kTable) {
+    CAPTURE(row.family);
+    CAPTURE(row.leaf[0]);
+    CAPTURE(row.leaf[1]);
+    CAPTURE(row.leaf[2]);
+    Machine machine = *load_machine("zen4");
+    const auto time = [&] {
+      return slowed(row.spec, row.family, "avx2", machine, row.operand, row.from, row.leaf, {});
+    };
+    const double followed = time();
+    machine.levels[row.from].stream_millicycles = 0;
+    CHECK((time() > followed) == row.followed);
+  }
+}
+
+TEST_CASE("shuffles wait for the pipes of multiply-adds where the machine says so") {
+  const KernelSpec k = spec("(a: bf16[1,512], b: bf16[512,8] col): f32 = matmul(a, b)");
+  Machine machine = *load_machine("zen4");
+  const auto time = [&](std::string_view family) {
+    const Result<Family> f = parse_family(family, k.computation(), *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation(), &machine, *f, 1});
+    Spec s = space.problem().root();
+    for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+    return space.leaf(s, {});
+  };
+  constexpr std::string_view kShuffled =
+      "dot_f32x8 lane=k quantum=n:8,k:8 a=load_bf16x8 b=load_bf16x8 out=store_f32";
+  constexpr std::string_view kShifted =
+      "dot_f32x8 lane=k quantum=n:8,k:16 a=load_bf16x8x2 b=load_bf16x8x2 out=store_f32";
+  const Cost shuffled = time(kShuffled), shifted = time(kShifted);
+  CHECK(shuffled > shifted);
+  machine.core.fma_and_shuffle = 0;
+  CHECK(time(kShuffled) < shuffled);
+  CHECK(time(kShifted) == shifted);
+}
+
 TEST_CASE("no prefetch is proposed that a stream is too short for") {
   const Machine machine = toy_machine();
   for (const auto& [elements, proposed] : {std::pair{256, 0}, {512, 1}, {1024, 2}, {2048, 3}}) {

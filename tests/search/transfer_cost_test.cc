@@ -1,0 +1,197 @@
+// What leaves pay for operands that are not near: lines that come again, streams, rows, prefetches.
+
+#include "toy.h"
+
+namespace morello {
+namespace {
+
+// What a leaf takes whose operands but one lie in L1, over what it takes if all do.
+double slowed(std::string_view text, std::string_view family, std::string_view isa,
+              const Machine& machine, int operand, Level level, const Extents& extent, Call call) {
+  const KernelSpec k = spec(text);
+  const Result<Family> f = parse_family(family, k.computation(), *find_isa(isa));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  const Space space({&k.computation(), &machine, *f, 1});
+  Spec s = space.problem().root();
+  for (size_t d = 0; d < k.computation().dims.size(); ++d)
+    if (extent[d] > 0) s.extent[d] = extent[d];
+  for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+  const double near = space.leaf(s, {}).as_cycles();
+  s.place[operand].level = level;
+  REQUIRE(space.leaf_covers(s));
+  return space.leaf(s, call).as_cycles() / near;
+}
+
+// 14 rows and a stride of a page: all lines that a step needs are in one set, of 8 or 12 lines.
+TEST_CASE("rows side by side in one set of L1 are brought again at every step") {
+  struct Row {
+    std::string_view machine;
+    int columns, rows;
+    bool again;
+  };
+  constexpr Row kRows[] = {
+      {"zen4", 1024, 14, true},
+      {"zen4", 1024, 7, false},
+      {"zen4", 1024, 8, true},
+      {"zen4", 1008, 14, false},
+      {"zen4", 512, 14, false},
+      {"zen4", 2048, 14, true},
+      {"zen4", 16, 14, false},
+      {"graniterapids", 1024, 14, true},
+      {"graniterapids", 1024, 11, false},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.machine);
+    CAPTURE(row.columns);
+    CAPTURE(row.rows);
+    const double slower = slowed(
+        fmt::format("(a: f32[14,{0}], b: f32[{0},32] packed): f32 = matmul(a, b)", row.columns),
+        "fma_f32x16 lane=n quantum=m:14,n:32 a=broadcast_f32x16 b=load_f32x16 out=store_f32x16",
+        "avx512", *load_machine(std::string(row.machine)), 0, kL2, {row.rows}, {});
+    CHECK(slower >= 1);
+    CHECK((slower > 1.15) == row.again);
+  }
+}
+
+TEST_CASE("what a leaf reads in one piece is followed, and what it asks for ahead of rows is not") {
+  Machine machine = *load_machine("zen4");
+  const auto panel = [&](i64 m, int k, Call call) {
+    return slowed(
+        fmt::format("(a: f32[6,{0}], b: f32[{0},16] packed): f32 = matmul(a, b)", k),
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8", "avx2",
+        machine, 1, kL3, {m}, call);
+  };
+  const Call ahead = {.ahead_operand = 1, .ahead_bytes = 8192};
+  CHECK(panel(1, 48, {}) > 1.5 * panel(1, 64, {}));  // 3072 and 4096 bytes
+  CHECK(panel(1, 1024, {}) < panel(1, 1024, ahead));
+  CHECK(panel(6, 1024, {}) > panel(6, 1024, ahead));  // twelve multiply-adds a line
+  machine.levels[kL3].stream_millicycles = 0;
+  CHECK(panel(1, 1024, {}) > panel(1, 1024, ahead));
+  const auto rows = [&](i64 n, Call call) {
+    return slowed("(a: f32[1,1024], b: f32[8,1024]): f32 = matmul(a, transpose(b))",
+                  "dot_f32x8 lane=k quantum=n:6,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",
+                  "avx2", machine, 1, kMemory, {0, n}, call);
+  };
+  // Rows of 4 KiB, one after the other, two rows ahead; six at once, each a part of a row ahead;
+  // and as many as are read at once, or other rows that are being read.
+  const auto asked = [](i64 bytes) { return Call{.ahead_operand = 1, .ahead_bytes = bytes}; };
+  CHECK(rows(1, asked(8192)) > rows(1, {}));  // which comes by itself
+  machine.levels[kMemory].stream_millicycles = 0;
+  CHECK(rows(1, asked(8192)) < rows(1, {}));
+  CHECK(rows(1, asked(8192)) < rows(1, asked(4096)));
+  CHECK(rows(6, asked(1344)) < rows(6, {}));
+  CHECK(rows(6, asked(1344)) < rows(6, asked(448)));
+  CHECK(rows(6, asked(8192)) > rows(6, {}));
+  CHECK(rows(6, asked(4096)) > rows(6, asked(8192)));
+}
+
+TEST_CASE("rows that crowd each other out of L1 cost more than rows that do not") {
+  // The stride of b, elements: of rows that a leaf reads one after the other along the reduction.
+  struct Row {
+    i64 stride, k;
+    bool crowded;
+  };
+  for (const Row& row : {Row{2064, 32, false},
+                         {2048, 12, false},
+                         {2048, 16, true},
+                         {2048, 32, true},
+                         {512, 16, false},
+                         {512, 32, true}}) {
+    CAPTURE(row.stride);
+    CAPTURE(row.k);
+    const auto leaf = [&](i64 stride) {
+      return slowed(fmt::format("(a: f32[4,256], b: f32[256,{}]): f32 = matmul(a, b)", stride),
+                    "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_f32x8 "
+                    "out=store_f32x8",
+                    "avx2", *load_machine("zen5"), 1, kL2, {4, 16, row.k}, {});
+    };
+    CHECK((leaf(row.stride) > leaf(row.stride + 16)) == row.crowded);
+  }
+}
+
+// What the leaf reads of b is one piece of memory in each case.
+TEST_CASE("what lies in memory comes by itself in whole rows, and not too fast for it") {
+  struct Row {
+    std::string_view spec, family, isa;
+    i64 n, k;  // of a leaf
+    bool by_itself;
+  };
+  constexpr std::string_view kRow =
+      "dot_f32x8 lane=k quantum=k:64 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kPanel =
+      "dp_bf16x32 lane=n quantum=n:128,k:2 a=broadcast_pair_bf16x16x2 b=load_pairs_bf16x16x2 "
+      "out=store_f32x16";
+  constexpr std::string_view kWidened =
+      "fma_f32x16 lane=n quantum=n:128 a=broadcast_bf16x16 b=load_bf16x16x2 out=store_f32x16";
+  constexpr Row kRows[] = {
+      {"(a: f32[1,4096], b: f32[8,4096]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 4096,
+       true},
+      {"(a: f32[1,8192], b: f32[8,8192]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 4096,
+       false},
+      {"(a: f32[1,65536], b: f32[8,65536]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 32768,
+       true},
+      {"(a: f32[1,512], b: f32[8,512]): f32 = matmul(a, transpose(b))", kRow, "avx2", 1, 512,
+       false},
+      // A line for every instruction, and for two.
+      {"(a: bf16[1,512], b: bf16[512,512] packed): f32 = matmul(a, b)", kPanel, "avx512_bf16", 128,
+       512, false},
+      {"(a: bf16[1,512], b: bf16[512,512] packed): f32 = matmul(a, b)", kWidened, "avx512_bf16",
+       128, 512, true},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.spec);
+    Machine machine = *load_machine("zen4");
+    const auto time = [&] {
+      return slowed(row.spec, row.family, row.isa, machine, 1, kMemory, {0, row.n, row.k}, {});
+    };
+    const double streamed = time();
+    machine.levels[kMemory].stream_millicycles = 0;
+    CHECK((time() > streamed) == row.by_itself);
+  }
+}
+
+TEST_CASE("few long rows side by side are followed, and pieces of what is not summed") {
+  constexpr std::string_view kRows =
+      "(a: f32[1,8192], b: f32[16,8192]): f32 = matmul(a, transpose(b))";
+  constexpr std::string_view kElements = "(x: f32[4096]): f32 = max(x, 0)";
+  struct Row {
+    std::string_view spec, family;
+    int operand;
+    Level from;
+    Extents leaf;
+    bool followed;
+  };
+  constexpr std::string_view kEight =
+      "dot_f32x8 lane=k quantum=n:8,k:8 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kTwelve =
+      "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kMap = "map_f32x8 lane=i quantum=i:96 x=load_f32x8 out=store_f32x8";
+  const Row kTable[] = {
+      {kRows, kEight, 1, kL3, {0, 8, 256}, true},
+      {kRows, kEight, 1, kL3, {0, 8, 248}, false},
+      {kRows, kEight, 1, kL3, {0, 2, 256}, true},
+      {kRows, kTwelve, 1, kL3, {0, 12, 256}, false},
+      {kRows, kTwelve, 1, kL3, {0, 8, 256}, true},
+      {kRows, kEight, 1, kMemory, {0, 8, 4096}, true},
+      {kRows, kEight, 1, kMemory, {0, 8, 4088}, false},
+      {kElements, kMap, 0, kL3, {96}, true},
+      {kElements, kMap, 0, kMemory, {64}, true},
+      {kElements, kMap, 0, kL3, {56}, false},
+  };
+  for (const Row& row : kTable) {
+    CAPTURE(row.family);
+    CAPTURE(row.leaf[0]);
+    CAPTURE(row.leaf[1]);
+    CAPTURE(row.leaf[2]);
+    Machine machine = *load_machine("zen4");
+    const auto time = [&] {
+      return slowed(row.spec, row.family, "avx2", machine, row.operand, row.from, row.leaf, {});
+    };
+    const double followed = time();
+    machine.levels[row.from].stream_millicycles = 0;
+    CHECK((time() > followed) == row.followed);
+  }
+}
+
+}  // namespace
+}  // namespace morello

@@ -49,7 +49,7 @@ constexpr i64 kNextRowsPercent = 40;
 constexpr i64 kLongRow = 16 * kPage;
 // Of elements that are not summed, leaves take such pieces one after the other, which are a stream
 // together; loops pay for what breaks it off. (Zen 4, softmax of 2 MiB by AVX-512: exponentials
-// stored in the result 144 us, made twice 221; priced as asked for, 286 and 267.)
+// stored in the result 144 us, made twice 221. Priced as asked for, the latter looked cheaper.)
 constexpr i64 kPieceOfStream = 256;
 // So many rows side by side are streams that prefetchers follow, if they are as long; from memory,
 // longer than a page, behind each of which they begin anew in any case. Each begins with this

@@ -63,4 +63,13 @@ void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const st
   for (i64 i = 0; i < n; ++i) w.line("{}[{}] = {}[{}];", pointer, text(offsets[i]), p, i);
 }
 
+// By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer that
+// it can see leaving an array.
+std::string ask(std::string_view prefetch, Dtype type, const std::string& pointer, i64 bytes) {
+  return expand(
+      prefetch,
+      {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
+                         c_type(type), pointer, bytes)}});
+}
+
 }  // namespace morello

@@ -21,6 +21,9 @@ std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointe
 void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
                  const std::vector<Offset>& offsets, const std::string& reg);
 
+// Code of an ISA that brings the line so many bytes behind `pointer` nearer, wherever that is.
+std::string ask(std::string_view prefetch, Dtype type, const std::string& pointer, i64 bytes);
+
 // Stores the first lanes of `value` at these offsets.
 void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
                   const std::vector<Offset>& offsets, const std::string& value);

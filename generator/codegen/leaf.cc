@@ -341,12 +341,8 @@ void LeafWriter::prefetch(int o, const Load& l) {
     }
   if (!lines_ahead_.insert({text(rows), line}).second) return;
   const std::string from = at(pointer(o), rows);
-  // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer
-  // that it can see leaving an array.
-  w_.code(expand(
-      job_.call.ahead_to == kL2 ? f_.isa->prefetch_to_l2 : f_.isa->prefetch,
-      {{"p", fmt::format("reinterpret_cast<const {}*>(reinterpret_cast<std::uintptr_t>({}) + {})",
-                         c_type(ref.dtype), from, line * kLine + ahead)}}));
+  w_.code(ask(job_.call.ahead_to == kL2 ? f_.isa->prefetch_to_l2 : f_.isa->prefetch, ref.dtype,
+              from, line * kLine + ahead));
 }
 
 // One slot: the held input first, then every load of the streamed one with all its uses.

@@ -111,6 +111,8 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .packed_type = buffer.dtype,
               .other_type = refs[o].dtype,
               .extent = spec.extent,
+              .ahead = n.ahead_dim < 0 ? Offset()
+                                       : refs[o].map.advance(n.ahead_dim, spec.extent[n.ahead_dim]),
               .into_packed = true};
   if (!output || spec.accumulate)
     w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),

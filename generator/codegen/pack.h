@@ -13,6 +13,9 @@ struct PackJob {
   Dtype packed_type = Dtype::f32;
   Dtype other_type = Dtype::f32;
   Extents extent{};
+  // Of `other`, from which a copy asks, to L2, for what lies so much behind all that it reads; 0:
+  // it asks for nothing.
+  Offset ahead = 0;
   bool into_packed = true;  // pads ragged blocks with zeros; else writes back what is no padding
 };
 

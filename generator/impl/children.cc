@@ -83,7 +83,8 @@ static bool same(const Loop& a, const Loop& b) {
          equal(a.first, b.first) && equal(a.body, b.body) && equal(a.rest, b.rest);
 }
 static bool same(const Move& a, const Move& b) {
-  return a.operand == b.operand && a.level == b.level && a.copy == b.copy && equal(a.body, b.body);
+  return a.operand == b.operand && a.level == b.level && a.copy == b.copy &&
+         a.ahead_dim == b.ahead_dim && equal(a.body, b.body);
 }
 static bool same(const std::vector<ImplPtr>& a, const std::vector<ImplPtr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

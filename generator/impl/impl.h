@@ -57,6 +57,9 @@ struct Move {
   int operand = 0;
   Level level = kL1;
   bool copy = false;  // false: a view
+  // A copy asks, to L2, for what it would copy one step further along this dim, as a loop around it
+  // does next; behind the end of the operand nobody reads it. -1: it asks for nothing.
+  int ahead_dim = -1;
   ImplPtr body = nullptr;
 };
 struct Clip {

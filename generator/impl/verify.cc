@@ -40,6 +40,7 @@ class Verifier {
   std::string shares_problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Loop& n) const;
   std::string problem(const Spec& spec, const Move& n) const;
+  std::string ahead_problem(const Spec& spec, const Move& n) const;
   std::string problem(const Spec& spec, const Clip& n) const;
   std::string problem(const Spec& spec, const Block& n) const;
   std::string problem(const Spec& spec, const Call& n) const;
@@ -189,6 +190,19 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
       return fmt::format(
           "{} has nothing where windows along {} reach beyond it: `clip` comes first",
           label(n.operand), c_.dims[x.dim].name);
+  return n.ahead_dim < 0 ? "" : ahead_problem(spec, n);
+}
+
+std::string Verifier::ahead_problem(const Spec& spec, const Move& n) const {
+  if (!n.copy || n.operand == c_.inputs()) return "only a copy of an input asks for what is next";
+  if (f_.isa->prefetch_to_l2.empty()) return fmt::format("{} has no prefetch to L2", f_.isa->name);
+  const AddressMap map = address(spec, n.operand);
+  if (!map.touches(n.ahead_dim))
+    return fmt::format("{} has nothing further along {}", label(n.operand),
+                       c_.dims[n.ahead_dim].name);
+  if (const i64 block = largest_block(map, n.ahead_dim); spec.extent[n.ahead_dim] % block != 0)
+    return fmt::format("{} here is no multiple of the blocks of {} in {}",
+                       c_.dims[n.ahead_dim].name, block, label(n.operand));
   return "";
 }
 

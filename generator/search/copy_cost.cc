@@ -22,6 +22,7 @@ constexpr i64 kShuffleMilli = 120;
 constexpr i64 kTransposeMilli = 200;
 constexpr i64 kElementMilli = 700;
 constexpr i64 kCopyCallMilli = 4000;
+constexpr i64 kAskMilli = 500;  // for a line
 // Adding an element of a copy, in millicycles: 0.14 to 0.18 cycles measured on what GCC 12 and
 // Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
 constexpr i64 kAddCopyMilli = 150;
@@ -89,14 +90,33 @@ Cost Space::copy_work(int operand, const Region& packed) const {
 }
 
 Cost Space::copy(const Spec& s, int operand, Level to) const {
-  const Level from = s.place[operand].level;
-  const Region packed = packed_region(s.extent, operand);
   const bool output = operand == computation().inputs();
   const int ways = output && s.accumulate ? 2 : 1;
-  const Cost given = output && output_leaves_ ? stored(s, {}) : transfer(region(s, operand), from);
-  // What is written comes in first and goes out again.
-  return ways * (given + 2 * transfer(packed, to) + copy_work(operand, packed)) +
-         Cost::milli(kCopyCallMilli) + (output ? finish(s) : Cost());
+  const Cost given = output && output_leaves_
+                         ? stored(s, {})
+                         : transfer(region(s, operand), s.place[operand].level);
+  return ways * (given + copied(s, operand, to)) + Cost::milli(kCopyCallMilli) +
+         (output ? finish(s) : Cost());
+}
+
+// What is written comes in first and goes out again.
+Cost Space::copied(const Spec& s, int operand, Level to) const {
+  const Region packed = packed_region(s.extent, operand);
+  return 2 * transfer(packed, to) + copy_work(operand, packed);
+}
+
+Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
+  const Region r = region(s, operand);
+  const i64 line = line_millicycles(s.place[operand].level, Coming::kAskedByCopy);
+  return lines_of(r, line + kAskMilli) + copied(s, operand, to) + Cost::milli(kCopyCallMilli);
+}
+
+// What moves element by element asks for nothing: that would be once for each of them.
+bool Space::copies_ask(const Spec& s, int operand) const {
+  const Place& place = s.place[operand];
+  if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
+  return machine().levels[place.level].asked_copy_millicycles > 0 &&
+         copy_kind_[operand] != CopyKind::kElements;
 }
 
 // What a copy holds, made into what is stored.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "impl/text.h"
 #include "search/spatial_memo.h"
 
 namespace morello {
@@ -21,9 +22,10 @@ bool find_candidate(const Space& space, const Spec& spec, const Impl& impl, Cand
   return ok;
 }
 
+// Of what one rewrite makes.
 std::string first_line(const Problem& p, const Impl& impl) {
-  const std::string text = print(p, impl);
-  return text.substr(0, text.find('\n'));
+  const Move* copy = copy_asked_ahead(impl);
+  return headline(p, impl) + (copy ? ", " + headline(p, {*copy}) : "");
 }
 
 class Explainer {

@@ -388,10 +388,12 @@ Cost Space::lower_bound() const {
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
     if (input && !root.place[o].packed && !loads_given_[o]) {
       copies = copies + copy_work(o, packed_region(root.extent, o)) +
-               lines * Cost::milli(line_millicycles(from, Coming::kAsked));
+               lines * Cost::milli(std::min(line_millicycles(from, Coming::kAsked),
+                                            line_millicycles(from, Coming::kAskedByCopy)));
     } else if (from > kL1) {
-      i64 each = std::min(line_millicycles(from, Coming::kPrefetched),
-                          line_millicycles(from, Coming::kStreamed));
+      i64 each = std::min({line_millicycles(from, Coming::kPrefetched),
+                           line_millicycles(from, Coming::kStreamed),
+                           line_millicycles(from, Coming::kAskedByCopy)});
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;

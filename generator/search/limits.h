@@ -37,9 +37,10 @@ inline Limits min(Limits a, const Limits& b) {
   for (int i = 0; i < Limits::kCount; ++i) a.bytes[i] = std::min(a.bytes[i], b.bytes[i]);
   return a;
 }
-// `bytes` more at one level; unlimited stays unlimited.
-inline Limits plus(Limits a, Level l, i64 bytes) {
-  if (a.at(l) < Limits::kUnlimited) a.at(l) += bytes;
+// Both together; unlimited stays unlimited.
+inline Limits plus(Limits a, const Limits& b) {
+  for (int i = 0; i < Limits::kCount; ++i)
+    if (a.bytes[i] < Limits::kUnlimited) a.bytes[i] += b.bytes[i];
   return a;
 }
 

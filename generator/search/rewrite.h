@@ -12,14 +12,13 @@
 
 namespace morello {
 
-// One proposal. Its cost is cost.base + sum weight[i] * cost of child[i]; `bytes` at `level` are
-// taken from the limits of all children.
+// One proposal. Its cost is cost.base + sum weight[i] * cost of child[i]; what it `takes` of the
+// caches is taken from the limits of all children.
 struct Candidate {
   Decision decision;  // decision.rewrite is filled in by the search
   AffineCost cost;
   Spec child[AffineCost::kMaxChildren];
-  Level level = kL1;
-  i64 bytes = 0;
+  Limits takes;
 
   void add(const Spec& s, i64 weight) {
     child[cost.children] = s;
@@ -28,11 +27,9 @@ struct Candidate {
 };
 
 // Whether what a candidate takes is still there, and what it then leaves to its children.
-inline bool has_room(const Candidate& c, const Limits& limits) {
-  return c.bytes <= limits.at(c.level);
-}
+inline bool has_room(const Candidate& c, const Limits& limits) { return fits(c.takes, limits); }
 inline Limits inside(const Candidate& c, Limits limits) {
-  limits.at(c.level) -= c.bytes;
+  for (int i = 0; i < Limits::kCount; ++i) limits.bytes[i] -= c.takes.bytes[i];
   return limits;
 }
 
@@ -76,6 +73,9 @@ ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
               std::span<const ImplPtr> children);
 // The node of a candidate, with holes for its children.
 ImplPtr build_open(const Space& space, const Spec& spec, const Candidate& c);
+// The copy in each step of a loop that asks for what the next step copies, which one rewrite makes
+// together with the loop; null where there is none.
+const Move* copy_asked_ahead(const Impl& impl);
 // The other way round: the children that the rewrite of a node left to the search, in the order of
 // the candidate's; so not the fill that to_accumulate makes itself.
 std::vector<ImplPtr> searched_children(const Impl& impl);

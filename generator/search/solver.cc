@@ -60,7 +60,11 @@ Cost Solver::Worker::price(const Candidate& c, const Limits& limits, Cost enough
                            Limits& peak) {
   if (c.cost.base >= enough) return Cost::infinite();
   if (!has_room(c, limits)) {  // refused: with more room it might win
-    box.at(c.level) = std::min(box.at(c.level), c.bytes - 1);
+    for (Level l = kL1;; ++l)
+      if (const i64 bytes = c.takes.at(l); bytes > limits.at(l)) {
+        box.at(l) = std::min(box.at(l), bytes - 1);
+        break;
+      }
     return Cost::infinite();
   }
   const Limits inner = inside(c, limits);
@@ -73,8 +77,8 @@ Cost Solver::Worker::price(const Candidate& c, const Limits& limits, Cost enough
     // An impossible child makes the candidate impossible even where its time is not counted.
     cost = e.cost.finite() ? cost + c.cost.weight[i] * e.cost : Cost::infinite();
   }
-  box = min(box, plus(children_box, c.level, c.bytes));
-  peak = plus(peak, c.level, c.bytes);
+  box = min(box, plus(children_box, c.takes));
+  peak = plus(peak, c.takes);
   return cost;
 }
 

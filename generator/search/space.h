@@ -107,6 +107,9 @@ class Space {
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
   Cost copy(const Spec& s, int operand, Level to) const;
+  // The same of an input whose lines the copy before asked for, while it asks for those of the
+  // next.
+  Cost asked_copy(const Spec& s, int operand, Level to) const;
   // Starting and ending a parallel region.
   Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
   // Adding up what the shares of a parallel reduction have summed.
@@ -156,6 +159,9 @@ class Space {
   bool reads_whole_rows(const Spec& s, int operand) const;
   // How many rows a leaf reads at once, along the reduction.
   i64 rows_side_by_side(const Spec& s, int operand) const;
+  // Whether a copy of an input might ask for what the next one copies.
+  bool copies_ask(const Spec& s, int operand) const;
+  bool touched(int operand, int dim) const { return touches_[operand][dim]; }
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
   // Whether a leaf might ask for the lines of its output before it computes.
@@ -213,8 +219,9 @@ class Space {
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
-  // How lines come: as they are asked for, prefetched by the program, or in one long stream.
-  enum class Coming { kAsked, kPrefetched, kStreamed };
+  // How lines come: as they are asked for, prefetched by the program, in one long stream, or asked
+  // for by the copy before the one that reads them.
+  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy };
   i64 line_millicycles(Level l, Coming how) const;
   i64 streamed_millicycles() const;  // a line
   Cost lines_of(const Region& r, i64 millicycles) const;
@@ -247,6 +254,7 @@ class Space {
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
   CopyKind copy_kind(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
+  Cost copied(const Spec& s, int operand, Level to) const;
   Cost finish(const Spec& s) const;
   Cost work(const Uops& u) const;  // of some instructions without anything else
 

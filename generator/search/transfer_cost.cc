@@ -179,9 +179,10 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
 
 i64 Space::line_millicycles(Level l, Coming how) const {
   const LevelDesc& d = machine().levels[l];
-  const i64 alone = how == Coming::kPrefetched ? d.prefetched_millicycles
-                    : how == Coming::kStreamed && d.stream_millicycles > 0 ? d.stream_millicycles
-                                                                           : d.line_millicycles;
+  i64 alone = d.line_millicycles;
+  if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
+  if (how == Coming::kStreamed && d.stream_millicycles > 0) alone = d.stream_millicycles;
+  if (how == Coming::kAskedByCopy && d.asked_copy_millicycles > 0) alone = d.asked_copy_millicycles;
   const i64 users = std::min(problem_.threads, d.shared_by);
   return std::max(alone, d.shared_line_millicycles * users);
 }

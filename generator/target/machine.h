@@ -38,6 +38,9 @@ struct LevelDesc {
   i64 shared_line_millicycles = 0;
   // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
   i64 stream_millicycles = 0;
+  // The same for a line that a copy reads, of which the copy before it has asked for to L2; 0: not
+  // known, and copies ask for nothing.
+  i64 asked_copy_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   bool operator==(const LevelDesc&) const = default;
 };

@@ -219,16 +219,20 @@ class Reader {
     if (d.shared_line_millicycles > d.prefetched_millicycles)
       return bad("shared_line_cycles", fmt::format("must be at most `prefetched_line_cycles`, {}",
                                                    decimal(d.prefetched_millicycles)));
-    if (const i64 stream = d.stream_millicycles; stream > 0) {
-      if (stream > d.line_millicycles)
-        return bad("stream_line_cycles",
+    for (const auto& [key, value] : {std::pair("prefetch_to", i64{d.prefetch_to}),
+                                     std::pair("asked_copy_line_cycles", d.asked_copy_millicycles)})
+      if (value > 0 && l < kL3)
+        return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
+    for (const auto& [key, line] :
+         {std::pair("stream_line_cycles", d.stream_millicycles),
+          std::pair("asked_copy_line_cycles", d.asked_copy_millicycles)}) {
+      if (line > d.line_millicycles)
+        return bad(key,
                    fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));
-      if (stream < d.shared_line_millicycles)
-        return bad("stream_line_cycles", fmt::format("must be at least `shared_line_cycles`, {}",
-                                                     decimal(d.shared_line_millicycles)));
+      if (line > 0 && line < d.shared_line_millicycles)
+        return bad(key, fmt::format("must be at least `shared_line_cycles`, {}",
+                                    decimal(d.shared_line_millicycles)));
     }
-    if (d.prefetch_to > 0 && l < kL3)
-      return bad("prefetch_to", "has no effect: only what lies in [L3] or [memory] is prefetched");
     if (l == kL1) return true;
     const LevelDesc& nearer = m.levels[static_cast<size_t>(l - 1)];
     const std::string_view nearer_name = level_table(l - 1);

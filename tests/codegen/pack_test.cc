@@ -104,6 +104,49 @@ TEST_CASE("panels are taken a few at a time, row by row") {
 )") != std::string::npos);
 }
 
+// How often a copy asks, and where first: once for a line, or for what is less of one; of a long
+// run in a loop. `ahead` elements behind what it reads.
+struct Asking {
+  std::string_view order;
+  Dtype type;
+  Extents extent;
+  i64 ahead;
+  int times;
+  std::string_view first;
+};
+const Asking kAsking[] = {
+    {"plain", Dtype::f32, extents(20, 8), 20, 2, "(src_2) + 80)"},
+    {"plain", Dtype::f32, extents(200, 8), 200, 1, "(src_4) + 800)"},
+    {"plain", Dtype::bf16, extents(20, 8), 2000, 1, "(src_2) + 4000)"},
+    {"panels of 24 lanes", Dtype::f32, extents(48, 32), 48, 2, "+ 192)"},
+    // Six rows of a line.
+    {"panels of 6, transposing", Dtype::f32, extents(6, 16), 16, 6, "+ 64)"},
+};
+
+TEST_CASE("a copy asks for what is ahead of every line that it reads") {
+  const Order plain{"plain", {{K, 1, 0}, {N, 1, 0}}, {{K, 1, 0}, {N, 1, 0}}};
+  for (const Asking& a : kAsking) {
+    CAPTURE(a.order);
+    const Order* o = std::find_if(std::begin(kOrders), std::end(kOrders),
+                                  [&](const Order& one) { return one.name == a.order; });
+    if (o == std::end(kOrders)) o = &plain;
+    PackJob job = job_of(*o, a.extent, {a.type, a.type}, true);
+    for (const bool asks : {false, true}) {
+      job.ahead = asks ? a.ahead : 0;
+      Functions functions;
+      pack_function(functions, *find_isa("avx2"), job);
+      const std::string text = functions.text();
+      CAPTURE(text);
+      int times = 0;
+      for (size_t at = text.find("_MM_HINT_T1"); at != text.npos;
+           at = text.find("_MM_HINT_T1", at + 1))
+        ++times;
+      CHECK(times == (asks ? a.times : 0));
+      CHECK((text.find(a.first) != text.npos) == asks);
+    }
+  }
+}
+
 TEST_CASE("boxes of one shape are a loop over their places") {
   const Order rows{
       "", {{N, 16, 0}, {K, 1, 0}, {N, 1, 16}}, {{N, 20, 0}, {K, 1, 0}, {N, 1, 4}, {N, 4, 5}}};
@@ -172,7 +215,9 @@ std::string source(const Isa& isa, const std::vector<Copy>& all) {
   Functions functions;
   std::string calls;
   for (size_t i = 0; i < all.size(); ++i) {
-    const PackJob& job = all[i].job;
+    PackJob job = all[i].job;
+    // Far behind all there is: what is asked for there nobody reads.
+    if (job.into_packed && i % 2 == 0 && !isa.prefetch_to_l2.empty()) job.ahead = 1 << 20;
     calls += fmt::format(
         "extern \"C\" void copy_{0}(const void* src, void* dst);\n"
         "extern \"C\" MORELLO_TARGET void copy_{0}(const void* src, void* dst) {{\n"

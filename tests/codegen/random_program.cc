@@ -44,9 +44,14 @@ ImplPtr random_loop(const Problem& p, const Spec& spec, Random& random) {
 }
 
 ImplPtr random_move(const Problem& p, const Spec& spec, Random& random) {
-  const Move move{.operand = static_cast<int>(random.below(p.computation->inputs() + 1)),
-                  .level = static_cast<Level>(random.between(kL1, kL3)),
-                  .copy = !random.one_in(4)};
+  Move move{.operand = static_cast<int>(random.below(p.computation->inputs() + 1)),
+            .level = static_cast<Level>(random.between(kL1, kL3)),
+            .copy = !random.one_in(4)};
+  if (move.copy && random.one_in(2)) {
+    move.ahead_dim = static_cast<int>(random.below(static_cast<i64>(p.computation->dims.size())));
+    if (ImplPtr asking = legal(p, spec, {move})) return asking;
+    move.ahead_dim = -1;
+  }
   return legal(p, spec, {move});
 }
 

@@ -100,8 +100,9 @@ class Grower {
         return {Block{{make({Call{Call::Kind::kFill, -1, 0}}), make({Hole{}})}}};
       case 1:
       case 2:
-        return {Move{static_cast<int>(random_.below(c_.inputs() + 1)),
-                     static_cast<Level>(random_.between(kL1, kL3)), !random_.one_in(3), nullptr}};
+        return {Move{.operand = static_cast<int>(random_.below(c_.inputs() + 1)),
+                     .level = static_cast<Level>(random_.between(kL1, kL3)),
+                     .copy = !random_.one_in(3)}};
       default: {
         Loop n;
         n.dim = static_cast<int>(random_.below(static_cast<i64>(c_.dims.size())));
@@ -130,7 +131,8 @@ class Grower {
     for (int o = 0; o < c_.inputs(); ++o) {
       const Place& place = spec.place[o];
       if (place.packed || loads_given(p_.family, c_, o)) continue;
-      return legal(spec, {Move{o, std::min(place.level, Level{kL3}), true, nullptr}});
+      const Level to = std::min(place.level, Level{kL3});
+      return legal(spec, {Move{.operand = o, .level = to, .copy = true}});
     }
     return std::nullopt;
   }

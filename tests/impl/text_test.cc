@@ -16,6 +16,8 @@ constexpr std::string_view kPrograms[] = {
     "call ahead b 16384\n",
     "call ahead b 8192 to L2\n",
     "call streaming\n",
+    "copy b to L2 ahead k\n"
+    "  call\n",
     "call ahead a 64 streaming\n",
     "hole m=7 n=37 k=19 a@mem b@mem out@mem\n",
     "parallel n by 16\n"
@@ -104,7 +106,10 @@ ImplPtr random_impl(Random& random, const Computation& c, const Extents& extent,
       break;
     case 1:
       impl.node = Move{static_cast<int>(random.below(3)), static_cast<Level>(random.below(kLevels)),
-                       random.one_in(2), random_impl(random, c, extent, depth - 1)};
+                       random.one_in(2)};
+      if (Move& n = std::get<Move>(impl.node); n.copy && random.one_in(2))
+        n.ahead_dim = static_cast<int>(random.below(static_cast<i64>(c.dims.size())));
+      std::get<Move>(impl.node).body = random_impl(random, c, extent, depth - 1);
       break;
     case 2: {
       Block n;
@@ -219,6 +224,14 @@ constexpr ErrorRow kErrors[] = {
      "<impl>:1:6: error: no operand `c`; did you mean `a`?\n  copy c to L1\n       ^\n"},
     {"copy a to L9\n  call",
      "<impl>:1:11: error: no level `L9`; did you mean `L1`?\n  copy a to L9\n            ^~\n"},
+    {"copy a to L1 ahead\n  call",
+     "<impl>:1:19: error: expected dim\n  copy a to L1 ahead\n                    ^\n"},
+    {"copy a to L1 ahead j\n  call",
+     "<impl>:1:20: error: no dim `j`; did you mean `m`?\n  copy a to L1 ahead j\n                  "
+     "   "
+     "^\n"},
+    {"view a to L1 ahead k\n  call",
+     "<impl>:1:14: error: unexpected `ahead`\n  view a to L1 ahead k\n               ^~~~~\n"},
     {"view a to L1\n  call\n  call",
      "<impl>:3:3: error: `view` has one child; this is a second\n    call\n    ^~~~\n"},
     {"call\ncall",

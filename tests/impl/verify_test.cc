@@ -34,6 +34,12 @@ constexpr Row kMatmulRows[] = {
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "call ahead out 0 to L2",
      "call ahead out 0 to L2: an input is prefetched to L1 or L2, an output to L1"},
 
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy b to L1 ahead k\n  call", ""},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy b to L1 ahead m\n  call",
+     "copy b to L1 ahead m: b has nothing further along m"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy out to L1 ahead n\n  call",
+     "copy out to L1 ahead n: only a copy of an input asks for what is next"},
+
     // Loops.
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "loop m by 6\n  call",
      "loop m by 6: the tile must be at least 1 and less than the extent 6"},
@@ -287,7 +293,7 @@ TEST_CASE("damaged programs and families") {
   auto f = test::fixture(kMatmul, k6x16);
   const Spec spec = test::hole_spec(f.problem, "m=6 n=16 k=20 a@mem b@mem out@mem");
   const auto why = [&](Impl impl) { return verify(f.problem, spec, impl); };
-  CHECK(why({Move{0, kL1, true, nullptr}}) == "copy a to L1: lacks a child");
+  CHECK(why({Move{.operand = 0, .copy = true}}) == "copy a to L1: lacks a child");
   CHECK(why({Loop{.dim = 0, .tile = 0}}) ==
         "loop m by 0: the tile must be at least 1 and less than the extent 6");
   CHECK(why({Loop{.dim = 0, .tile = 3}}) == "loop m by 3: lacks `body`: 2 steps of 3 leave 0");

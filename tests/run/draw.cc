@@ -191,6 +191,9 @@ Machine odd_machine(Random& random) {
     level.prefetched_millicycles = level.line_millicycles - pick(random, 0, 800);
     level.shared_line_millicycles = pick(random, 100, 1000);
     if (l >= kL3) level.prefetch_to = pick(random, 0, 2);
+    if (l >= kL3 && pick(random, 0, 1) == 1)
+      level.asked_copy_millicycles =
+          std::max(level.shared_line_millicycles, level.line_millicycles / 3);
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
   return m;

@@ -39,7 +39,7 @@ void follow(const Space& space, const Spec& spec, std::set<std::string>& seen, M
                                    c.decision.detail, c.decision.value, c.cost.base.value());
     for (int i = 0; i < c.cost.children; ++i)
       text += fmt::format("{} * ({}) ", c.cost.weight[i], key_text(space.key(c.child[i])));
-    texts.push_back(text + fmt::format("{} bytes at {}", c.bytes, c.bytes > 0 ? c.level : 0));
+    texts.push_back(text + fmt::format("takes {}", fmt::join(c.takes.bytes, " ")));
   }
   const std::pair id(space.signature(), space.key(spec));
   ++met.specs;
@@ -181,6 +181,7 @@ TEST_CASE("equal keys mean equal candidates, under every root") {
     Machine machine = toy_machine(2048, 65536);
     for (LevelDesc& level : machine.levels) level.line = line;
     machine.levels[kMemory].stream_millicycles = 5000;
+    machine.levels[kMemory].asked_copy_millicycles = 6000;
     check_rows(machine);
   }
 }

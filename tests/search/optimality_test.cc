@@ -41,8 +41,8 @@ std::vector<std::vector<double>> small_integers(const Computation& c) {
 struct Tally {
   int specs = 0, spaces = 0, every_way = 0, searches = 0;
   std::map<int, int> by_threads;
-  // With loops in loops, reductions in parallel, stores past the caches.
-  size_t programs = 0, twice = 0, shares = 0, streaming = 0;
+  // With loops in loops, reductions in parallel, stores past the caches, copies that ask.
+  size_t programs = 0, twice = 0, shares = 0, streaming = 0, asking = 0;
 };
 
 // The least cost of all programs, each of which is right; nothing if they are too many.
@@ -59,6 +59,7 @@ std::optional<Cost> least_of_all(const KernelSpec& k, const Space& space, Tally&
     tally.twice += text.find(" leaving ") != std::string::npos;
     tally.shares += text.find("parallel split ") != std::string::npos;
     tally.streaming += text.find(" streaming\n") != std::string::npos;
+    tally.asking += text.find("L1 ahead ") != std::string::npos;
     REQUIRE(verify(space.problem(), root, *p.impl) == "");
     REQUIRE(interpret(space.problem(), *p.impl, inputs) == want);
   }
@@ -106,6 +107,7 @@ void check_spec(const KernelSpec& k, int turn, Searches& searches, Tally& tally)
       CAPTURE(f->str(k.computation()));
       Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
       if (turn % 3 == 0) machine = streaming(machine, 64, turn % 4 < 2 ? 3000 : 15'000);
+      if (turn % 5 == 0) machine = asking(machine);
       const int threads = kThreads[turn % std::size(kThreads)];
       any |= check_space(k, machine, *f, threads, searches, tally);
     }
@@ -125,6 +127,7 @@ TEST_CASE("the search finds the least cost of all programs, however it searches"
           << tally.specs << ", spaces: " << tally.spaces << ", programs interpreted: "
           << tally.programs << ", with parallel loops in parallel loops: " << tally.twice
           << ", with stores past the caches: " << tally.streaming
+          << ", with copies that ask: " << tally.asking
           << ", with shares of a reduction: " << tally.shares << "; searches: " << tally.searches
           << ", spaces searched in every way: " << tally.every_way << ", in so many ways each: "
           << every_way().size() << ", the others: " << pairs_of_ways().size());
@@ -133,6 +136,7 @@ TEST_CASE("the search finds the least cost of all programs, however it searches"
   CHECK(tally.twice >= 50);
   CHECK(tally.shares >= 50);
   CHECK(tally.streaming >= 50);
+  CHECK(tally.asking >= 50);
   for (int threads : {1, 2, 4}) CHECK(tally.by_threads[threads] >= 50);
 }
 

@@ -23,7 +23,8 @@ std::string proposals(const Space& space, const Spec& s, std::string_view rewrit
     out += text.substr(0, text.find('\n'));
     for (int i = 0; i < c.cost.children; ++i)
       out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));
-    if (c.bytes > 0) out += fmt::format(" | {} bytes of {}", c.bytes, level_name(c.level));
+    for (Level l = kL1; l <= kL3; ++l)
+      if (c.takes.at(l) > 0) out += fmt::format(" | {} bytes of {}", c.takes.at(l), level_name(l));
     out += "\n";
   };
   expand(space, s, each);
@@ -158,6 +159,34 @@ TEST_CASE("rewrites propose what their headers say") {
     CAPTURE(row.rewrite);
     CHECK(proposals(space, s, row.rewrite) == row.want);
   }
+}
+
+// What is asked for takes its room in L2, whatever the copy takes.
+TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
+  const KernelSpec k = spec(kMatmul);
+  Machine machine = toy_machine(4096, 65536);
+  Family storage;
+  const Problem p{&k.computation(), &machine, family(k.computation(), kFamily, storage), 1};
+  Spec s = p.root();
+  s.place.fill({kL2, false});
+  s.place[1] = {kMemory, false};
+  s.extent = {6, 40, 64, 1, 1, 1};
+  CHECK(proposals(Space(p), s, "copy_ahead") == "");
+  machine.levels[kMemory].asked_copy_millicycles = 7000;
+  const Space space(p);
+  CHECK(proposals(space, s, "copy_ahead") ==
+        "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L2 "
+        "packed out@L2 | 8192 bytes of L2\n"
+        "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L1 "
+        "packed out@L2 | 4096 bytes of L1 | 4096 bytes of L2\n"
+        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L2 "
+        "packed out@L2 acc | 11264 bytes of L2\n"
+        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "
+        "packed out@L2 acc | 6144 bytes of L1 | 5120 bytes of L2\n");
+  s.place[1] = {kL2, false};
+  CHECK(proposals(space, s, "copy_ahead") == "");
+  s.place[1] = {kMemory, true};
+  CHECK(proposals(space, s, "copy_ahead") == "");
 }
 
 struct ThreadRow {

@@ -33,6 +33,13 @@ inline Machine streaming(Machine m, i64 bytes, i64 line_millicycles) {
   return m;
 }
 
+// The same, where copies ask for what the next ones read; lines are short, so that L2 holds some.
+inline Machine asking(Machine m) {
+  for (LevelDesc& level : m.levels) level.line = 16;
+  m.levels[kMemory].asked_copy_millicycles = 3000;
+  return m;
+}
+
 // A Space, a memo and a solver.
 struct Searcher {
   explicit Searcher(const Problem& p) : space(p) {}

@@ -117,6 +117,12 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kL3].stream_millicycles == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].stream_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "asked_copy_line_cycles = 8.25\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].asked_copy_millicycles == 8'250 &&
+              m.levels[kL3].asked_copy_millicycles == 0;
+     },
+     [](const Machine& m) { return m.levels[kMemory].asked_copy_millicycles == 0; }},
     {"prefetched_line_cycles = 9\n", "prefetch_to = 2\n",
      [](const Machine& m) {
        return m.levels[kMemory].prefetch_to == kL2 && m.levels[kL3].prefetch_to == 0;
@@ -260,7 +266,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, asked_copy_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -332,6 +338,21 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   stream_line_cycles = 5
                        ^
+)"},
+    {"shared_line_cycles = 6", "asked_copy_line_cycles = 11.5\nshared_line_cycles = 6",
+     R"(toy.toml:60:26: error: `asked_copy_line_cycles` in [memory] must be at most `line_cycles`, 11
+  asked_copy_line_cycles = 11.5
+                           ^~~~
+)"},
+    {"shared_line_cycles = 6", "asked_copy_line_cycles = 5\nshared_line_cycles = 6",
+     R"(toy.toml:60:26: error: `asked_copy_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
+  asked_copy_line_cycles = 5
+                           ^
+)"},
+    {"shared_line_cycles = 2.001", "asked_copy_line_cycles = 3\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:26: error: `asked_copy_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
+  asked_copy_line_cycles = 3
+                           ^
 )"},
     {"shared_line_cycles = 6", "prefetch_to = 3\nshared_line_cycles = 6",
      R"(toy.toml:60:15: error: `prefetch_to` in [memory] must be an integer from 1 to 2

@@ -30,8 +30,23 @@ void each_tile(const Space& space, const Spec& spec, bool reduction, F try_tile)
   }
 }
 
+// The serial loop over dim, with the programs of its parts in order.
+inline Loop loop_of(const Space& space, const Spec& spec, int dim, i64 tile,
+                    std::span<const ImplPtr> parts) {
+  Loop loop{.dim = dim, .tile = tile};
+  i64 steps = spec.extent[dim] / tile;
+  size_t next = 0;
+  if (space.computation().dims[dim].reduction && !spec.accumulate) {
+    loop.first = parts[next++];
+    --steps;
+  }
+  if (steps > 0) loop.body = parts[next++];
+  if (spec.extent[dim] % tile > 0) loop.rest = parts[next];
+  return loop;
+}
+
 // One move of operand o to every cache level from `farthest` on down. price(level, candidate) fills
-// in the cost and the bytes taken.
+// in the cost and returns the bytes taken there.
 template <class F>
 void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool packed,
                const Emit& emit, F price) {
@@ -39,8 +54,7 @@ void each_move(const Space& space, const Spec& spec, int o, Level farthest, bool
     if (space.machine().levels[to].bytes == 0) continue;
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(o), .detail = to};
-    c.level = to;
-    price(to, c);
+    c.takes.at(to) = price(to, c);
     Spec child = spec;
     child.place[o] = {to, packed};
     c.add(child, 1);

@@ -32,7 +32,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     const i64 bytes = space.problem().packed_bytes(o, spec.extent);
     each_move(space, spec, o, spec.place[o].level, true, emit, [&](Level to, Candidate& c) {
       c.cost.base = space.copy(spec, o, to);
-      c.bytes = bytes;
+      return bytes;
     });
   }
 }

@@ -31,18 +31,9 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   });
 }
 
-static ImplPtr build(const Space&, const Spec& spec, const Decision& d,
+static ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
-  Loop loop{.dim = d.subject, .tile = d.value};
-  i64 steps = spec.extent[loop.dim] / loop.tile;
-  size_t next = 0;
-  if (!spec.accumulate) {
-    loop.first = children[next++];
-    --steps;
-  }
-  if (steps > 0) loop.body = children[next++];
-  if (spec.extent[loop.dim] % loop.tile > 0) loop.rest = children[next];
-  return make_impl(loop);
+  return make_impl(loop_of(space, spec, d.subject, d.value, children));
 }
 
 extern const Rewrite split_reduction;

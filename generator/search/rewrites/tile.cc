@@ -26,11 +26,9 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   });
 }
 
-static ImplPtr build(const Space&, const Spec& spec, const Decision& d,
+static ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
-  Loop loop{.dim = d.subject, .tile = d.value, .body = children[0]};
-  if (spec.extent[loop.dim] % loop.tile > 0) loop.rest = children[1];
-  return make_impl(loop);
+  return make_impl(loop_of(space, spec, d.subject, d.value, children));
 }
 
 extern const Rewrite tile;

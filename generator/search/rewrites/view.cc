@@ -17,7 +17,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
     const Level nearest = spec.place[o].level - 1;
     each_move(space, spec, o, nearest, spec.place[o].packed, emit, [&](Level to, Candidate& c) {
       c.cost.base = cost;
-      c.bytes = region.footprint(to);
+      return region.footprint(to);
     });
   }
 }

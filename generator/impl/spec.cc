@@ -16,13 +16,17 @@ static Extents full_extents(const Computation& c) {
 // Where the operands lie when the kernel is called: in the nearest place that holds them all at
 // once, as in a loop that calls it again and again. Small kernels are called with warm caches;
 // weights that fit no cache come from memory. Measured: 1.7 MB of an L2 of 2 MiB are read at its
-// full rate, and 24 to 32 MB of an L3 of 32 MiB.
+// full rate, and 24 to 32 MB of an L3 of 32 MiB; where others use a cache as well, its machine file
+// says how much (`kept_percent`).
 Level home_level(const Computation& c, const Machine& machine, int threads) {
   i64 total = 0;
   for (int t = 0; t < c.tensors(); ++t)
     total += count_elements(c.tensor(t).shape) * bytes(c.tensor(t).dtype);
-  for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l)
-    if (total <= machine.levels[l].bytes / 8 * 7) return l;
+  for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l) {
+    const LevelDesc& cache = machine.levels[l];
+    const i64 percent = cache.kept_percent;
+    if (total <= (percent > 0 ? cache.bytes * percent / 100 : cache.bytes / 8 * 7)) return l;
+  }
   return kMemory;
 }
 

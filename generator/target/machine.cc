@@ -31,7 +31,9 @@ static constexpr MachineField<Machine> kCoreFields[] = {
     {"scheduler", &Machine::scheduler, false, 1, 4096},
 };
 static constexpr MachineField<LevelDesc> kLevelFields[] = {
-    {"bytes", &LevelDesc::bytes, false, 1024, i64{1} << 40},  // first: memory has all but this one
+    // First: memory has all but these two.
+    {"bytes", &LevelDesc::bytes, false, 1024, i64{1} << 40},
+    {"kept_percent", &LevelDesc::kept_percent, false, 1, 100, true},
     {"line", &LevelDesc::line, false, 16, 1024},
     {"shared_by", &LevelDesc::shared_by, false, 1, 4096},
     {"line_cycles", &LevelDesc::line_millicycles, true, 1, kMaxCycles},
@@ -48,7 +50,7 @@ std::span<const MachineField<Pipes>> pipe_fields() { return kPipeFields; }
 std::span<const MachineField<Machine>> core_fields() { return kCoreFields; }
 std::span<const MachineField<LevelDesc>> level_fields(Level l) {
   const std::span<const MachineField<LevelDesc>> all = kLevelFields;
-  return l == kMemory ? all.subspan(1) : all;
+  return l == kMemory ? all.subspan(2) : all;
 }
 
 std::string_view level_name(Level l) {

@@ -42,6 +42,7 @@ struct LevelDesc {
   // known, and copies ask for nothing.
   i64 asked_copy_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
+  int kept_percent = 0;   // of `bytes`: what a kernel finds here when it is called again; 0: 87.5
   bool operator==(const LevelDesc&) const = default;
 };
 

@@ -37,7 +37,7 @@ TEST_CASE("root") {
 }
 
 // With a machine, a kernel is called with its operands in the nearest cache of which seven
-// eighths hold them.
+// eighths hold them, or as much as the machine file says.
 TEST_CASE("root of a machine with caches") {
   Machine machine;
   machine.levels[kL1].bytes = 1 << 15;
@@ -57,6 +57,13 @@ TEST_CASE("root of a machine with caches") {
     const Spec root = f.problem.root();
     CHECK(str(root, f.computation()) == row.root);
     CHECK(test::hole_spec(f.problem, row.root) == root);
+  }
+  machine.levels[kL3].kept_percent = 50;  // 8 MiB
+  for (const auto& [spec, level] : {std::pair("(x: f32[1048576]): f32 = convert(x)", kL3),
+                                    std::pair("(x: f32[1048577]): f32 = convert(x)", kMemory)}) {
+    auto f = test::fixture(spec, "map_f32x8");
+    f.problem.machine = &machine;
+    CHECK(f.problem.root().place[0].level == level);
   }
 }
 

@@ -123,6 +123,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kL3].asked_copy_millicycles == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].asked_copy_millicycles == 0; }},
+    {"bytes = 8388608\n", "kept_percent = 40\n",
+     [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
+     [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
     {"prefetched_line_cycles = 9\n", "prefetch_to = 2\n",
      [](const Machine& m) {
        return m.levels[kMemory].prefetch_to == kL2 && m.levels[kL3].prefetch_to == 0;

@@ -268,6 +268,7 @@ int Parser::threads(Reader& r) const {
 // Where operands lie. The last one has a comma behind it.
 Part Parser::part(Reader& r, const Computation& c, const Here& here) {
   Part p = Part::at(kL1);
+  p.staged = true;
   p.beside = here.beside;
   std::vector<std::string> names;
   for (const Operand& o : c.operands) names.push_back(o.name);

@@ -35,6 +35,7 @@ struct Part {
   // Where operands lie when it begins, and behind them extras; kRegisters: where all of them fit.
   std::array<Level, kMaxOperands + 1> home = {};
   bool adds = false;        // out += ... instead of out = ...
+  bool staged = false;      // it is a stage of several
   bool beside = false;      // threads do others at the same time, each with one thread
   bool leaves = false;      // its output leaves the caches before the kernel is called again
   bool read_again = false;  // ... but is read by what comes behind it before that

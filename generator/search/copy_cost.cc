@@ -111,9 +111,11 @@ Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
   return lines_of(r, line + kAskMilli) + copied(s, operand, to) + Cost::milli(kCopyCallMilli);
 }
 
-// What moves element by element asks for nothing: that would be once for each of them.
+// What moves element by element asks for nothing: that would be once for each of them. Nor do
+// stages of several: their tiles are near, and their searches long.
 bool Space::copies_ask(const Spec& s, int operand) const {
   const Place& place = s.place[operand];
+  if (problem_.part.staged) return false;
   if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
   return machine().levels[place.level].asked_copy_millicycles > 0 &&
          copy_kind_[operand] != CopyKind::kElements;

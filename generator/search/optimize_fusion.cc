@@ -243,6 +243,7 @@ Part FusionSearch::part(const Group& g, int stage) const {
     Level& home = p.home[t < static_cast<int>(c.operands.size()) ? at : kMaxOperands];
     home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
   }
+  p.staged = true;
   p.beside = g.beside;
   describe_output(g_, machine_, stage, p);
   p.adds = sums_over(g_, g.behind, stage);

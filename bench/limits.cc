@@ -38,6 +38,9 @@ constexpr int kRepeats = 2;  // of all accumulators in one iteration
 #define MORELLO_FMA512(r) "vfmadd231ps %%zmm12,%%zmm13,%%zmm" #r "\n"
 #define MORELLO_MADD256(r) \
   "vpmaddwd %%ymm12,%%ymm13,%%ymm14\nvpaddd %%ymm14,%%ymm" #r ",%%ymm" #r "\n"
+#define MORELLO_MADDUBS256(r)                                              \
+  "vpmaddubsw %%ymm12,%%ymm13,%%ymm14\nvpmaddwd %%ymm12,%%ymm14,%%ymm14\n" \
+  "vpaddd %%ymm14,%%ymm" #r ",%%ymm" #r "\n"
 #define MORELLO_DOT256(r) "%{vex%} vpdpbusd %%ymm12,%%ymm13,%%ymm" #r "\n"
 #define MORELLO_DOT512(r) "vpdpbusd %%zmm12,%%zmm13,%%zmm" #r "\n"
 #define MORELLO_TWELVE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
@@ -52,6 +55,7 @@ constexpr int kRepeats = 2;  // of all accumulators in one iteration
 void fma_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_FMA256); }
 void fma_loop_512(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_FMA512); }
 void madd_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_MADD256); }
+void maddubs_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_MADDUBS256); }
 void dot_loop_256(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_DOT256); }
 void dot_loop_512(std::int64_t iterations) { MORELLO_FMA_LOOP(MORELLO_DOT512); }
 
@@ -102,6 +106,7 @@ constexpr int kRepeats = 1;
 void fma_loop_256(std::int64_t) {}
 void fma_loop_512(std::int64_t) {}
 void madd_loop_256(std::int64_t) {}
+void maddubs_loop_256(std::int64_t) {}
 void dot_loop_256(std::int64_t) {}
 void dot_loop_512(std::int64_t) {}
 void read_1(const char*, std::size_t) {}
@@ -132,10 +137,13 @@ std::optional<Task> fma_task(int vector_bits, ThreadPool& pool) {
                     vector_bits / 32, pool);
 }
 
-std::optional<Task> dot_task(int vector_bits, bool vnni, ThreadPool& pool) {
-  if (!vnni && vector_bits == 256 && can_fma(256))
-    return arithmetic("madd", madd_loop_256, 256, 16, pool);
-  if (!vnni || !can_dot(vector_bits)) return std::nullopt;
+std::optional<Task> dot_task(int vector_bits, Products products, ThreadPool& pool) {
+  if (products != Products::kVnni) {
+    if (vector_bits != 256 || !can_fma(256)) return std::nullopt;
+    return products == Products::kBytes ? arithmetic("madd", madd_loop_256, 256, 16, pool)
+                                        : arithmetic("maddubs", maddubs_loop_256, 256, 32, pool);
+  }
+  if (!can_dot(vector_bits)) return std::nullopt;
   return arithmetic("dot", vector_bits == 512 ? dot_loop_512 : dot_loop_256, vector_bits,
                     vector_bits / 8, pool);
 }

@@ -15,8 +15,12 @@ namespace morello::bench {
 // the instruction. The pool must outlive the task.
 std::optional<Task> fma_task(int vector_bits, ThreadPool& pool);
 
-// The same of exact products of 8-bit integers: vpdpbusd, or vpmaddwd and vpaddd (AVX2 only).
-std::optional<Task> dot_task(int vector_bits, bool vnni, ThreadPool& pool);
+// Exact products of bytes: with vpdpbusd; without it, of all bytes by vpmaddwd and vpaddd, of u8 by
+// seven bits by vpmaddubsw before them.
+enum class Products { kVnni, kBytes, kSevenBits };
+
+// The same of those; those without VNNI are AVX2's only.
+std::optional<Task> dot_task(int vector_bits, Products products, ThreadPool& pool);
 
 // Loads `bytes` bytes (rounded down to whole parts of 1 KiB) at `data` once, the threads of the
 // pool sharing them, each with 1, 2 or 4 sequential streams of 256-bit loads. `amount` counts

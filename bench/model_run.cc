@@ -45,6 +45,7 @@ double element(Dtype t, const unsigned char* p, i64 i) {
     case Dtype::u8:
       return get<std::uint8_t>(p, i);
     case Dtype::i8:
+    case Dtype::i7:
       return get<std::int8_t>(p, i);
   }
   return NAN;
@@ -72,6 +73,9 @@ Bytes random_values(Dtype t, i64 elements, std::uint64_t state) {
         break;
       case Dtype::i16:
         put(out.data(), i, static_cast<std::int16_t>(bits >> 20));
+        break;
+      case Dtype::i7:
+        put(out.data(), i, static_cast<std::int8_t>(bits >> 25));
         break;
       default:
         put(out.data(), i, static_cast<std::uint8_t>(bits >> 24));

@@ -94,7 +94,7 @@ void measure(const OurKernel& kernel, const Rounds& how) {
   all.add_fact("bytes", g.all.bytes);
   all.add_fact("cycles", g.all.cycles);
   if (g.operations > kComputes * g.bytes())
-    all.add_arithmetic(true, g.threads);
+    all.add_arithmetic(Comparison::Arithmetic::kFloats, g.threads);
   else
     all.add_read(g.bytes());
   all.measure(how);

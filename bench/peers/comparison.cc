@@ -21,9 +21,13 @@ void Comparison::add(Contender c, const Wanted& wanted, int threads) {
   tasks_.push_back({c.name, row_.operations, std::move(c.run)});
 }
 
-void Comparison::add_arithmetic(bool floats, int threads) {
-  std::optional<Task> limit = floats ? fma_task(MORELLO_PEERS_BITS, pool_of(threads))
-                                     : dot_task(MORELLO_PEERS_BITS, kVnni, pool_of(threads));
+void Comparison::add_arithmetic(Arithmetic of, int threads) {
+  const Products products = kVnni                      ? Products::kVnni
+                            : of == Arithmetic::kBytes ? Products::kBytes
+                                                       : Products::kSevenBits;
+  std::optional<Task> limit = of == Arithmetic::kFloats
+                                  ? fma_task(MORELLO_PEERS_BITS, pool_of(threads))
+                                  : dot_task(MORELLO_PEERS_BITS, products, pool_of(threads));
   if (!limit) return;
   entries_.push_back({"fma", "", threads, 0, true});
   tasks_.push_back(std::move(*limit));

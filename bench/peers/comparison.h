@@ -31,7 +31,8 @@ class Comparison {
   // Runs it once, and looks at what came out: that must not be an earlier one's.
   void add(Contender c, const Wanted& wanted, int threads);
   // The arithmetic of these vectors; reading as many bytes.
-  void add_arithmetic(bool floats, int threads);
+  enum class Arithmetic { kFloats, kBytes, kSevenBits };
+  void add_arithmetic(Arithmetic of, int threads);
   void add_read(double bytes);
   // A number to be printed with the row.
   void add_fact(const std::string& name, double value) { facts_[name] = value; }

@@ -1,4 +1,5 @@
-# What is compared: `products`, as a list for morello_bench_kernels, and of these `byte_products`.
+# What is compared: `products`, as a list for morello_bench_kernels, and of these `byte_products`;
+# `seven_bit_products` for AVX2 alone.
 # A name is a type, m x k x n or what all three are, and what is special; all is in row order but:
 #   packed       b may be rearranged ahead of time
 #   columns      b has the weights of each output together
@@ -60,6 +61,12 @@ foreach(shape IN ITEMS 512x512x512 1024x1024x1024 2048x2048x2048 8192x256x128 12
 endforeach()
 list(APPEND products
   "bf16_512x2048x2048_packed_2_threads|2|(a: bf16[512,2048], b: bf16[2048,2048] packed): f32 = matmul(a, b)")
+
+# What the weights of "u8i8" are too, for oneDNN's sake; here by the spec's word.
+foreach(n IN ITEMS 64 256 1024)
+  list(APPEND seven_bit_products
+    "u8i7_${n}_packed|1|(a: u8[${n},${n}], b: i7[${n},${n}] packed): i32 = matmul(a, b)")
+endforeach()
 
 set(byte_products "")
 foreach(n IN ITEMS 64 256 1024)

@@ -29,8 +29,8 @@ class Beside {
     if (!kernel.beside.empty()) add_known_sizes(kernel.beside);
     for (Contender& c : peers(g_, g_.threads)) all_.add(std::move(c), wanted(g_), g_.threads);
     if (g_.threads > 1) add_one_thread(kernel);
-    all_.add_arithmetic(g_.a->is_float(), g_.threads);
-    if (g_.threads > 1) all_.add_arithmetic(g_.a->is_float(), 1);
+    all_.add_arithmetic(arithmetic(), g_.threads);
+    if (g_.threads > 1) all_.add_arithmetic(arithmetic(), 1);
     if (g_.reads_once()) all_.add_read(g_.bytes);
   }
   void measure(const Rounds& how) const { all_.measure(how); }
@@ -38,6 +38,11 @@ class Beside {
  private:
   static Wanted wanted(const Generated& g) {
     return {g.out, [g] { return g.error(); }};
+  }
+  Comparison::Arithmetic arithmetic() const {
+    using enum Comparison::Arithmetic;
+    if (g_.a->is_float()) return kFloats;
+    return g_.spec.find("i7[") != std::string::npos ? kSevenBits : kBytes;
   }
   void add(const char* name, const Generated& g, int threads) {
     all_.add({name, g.isa, g.run}, wanted(g), threads);

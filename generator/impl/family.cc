@@ -45,7 +45,7 @@ void each_access(const Isa& isa, F f) {
 bool brings(const Access& a, const Kernel& k, const Computation& c, int operand) {
   if (a.lanes != k.lanes || a.group != k.group || a.reg != k.input_of(operand)) return false;
   const Dtype memory = c.operands[operand].dtype;
-  if (a.kind == Access::Kind::kStore || a.memory == memory) return a.kind != Access::Kind::kStore;
+  if (a.kind == Access::Kind::kStore || a.takes(memory)) return a.kind != Access::Kind::kStore;
   return a.memory == a.reg && (a.reg == c.compute || holds(a.reg, memory));
 }
 
@@ -521,7 +521,7 @@ const Access* store_access(const Family& f, bool packed) {
 bool loads_given(const Family& f, const Computation& c, int operand) {
   const Access& a = *f.loads[operand];
   const Operand& o = c.operands[operand];
-  if (o.packed || a.memory != o.dtype) return false;
+  if (o.packed || !a.takes(o.dtype)) return false;
   const AddressMap map = given_address(c, operand);
   const bool vector = a.kind == Access::Kind::kVector;
   const bool natural_pairs = f.kernel->lanes_reduce && touches(o, f.lane);

@@ -14,7 +14,7 @@ static const Access* find(const Isa& isa, Wanted wanted) {
 
 static const Access* row(const Isa& isa, Access::Kind kind, int lanes, Dtype memory, Dtype reg) {
   return find(isa, [&](const Access& a) {
-    return a.kind == kind && a.lanes == lanes && a.memory == memory && a.reg == reg;
+    return a.kind == kind && a.lanes == lanes && a.takes(memory) && a.reg == reg;
   });
 }
 

@@ -296,7 +296,7 @@ std::string Verifier::load_problem(const Spec& spec, int operand) const {
   }
   if (loads_given(f_, c_, operand)) return "";
   std::string why = "it is to be packed";
-  if (o.dtype != access.memory)
+  if (!access.takes(o.dtype))
     why = fmt::format("it is {} and {} reads {}", name(o.dtype), access.name, name(access.memory));
   else if (f_.lane >= 0 && access.kind == Access::Kind::kVector &&
            root_[operand].unit_stride(f_.lane) != 1)

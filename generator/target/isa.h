@@ -79,6 +79,9 @@ struct Access {
   // it cannot. What is stored so others see after Isa::fence.
   std::string_view streamed = "";
   int streamed_alignment = 0;
+
+  // Whether elements of `t` in memory are what the row takes: i7 is an i8 to most.
+  constexpr bool takes(Dtype t) const { return memory == t || memory == stored(t); }
 };
 
 struct Kernel {

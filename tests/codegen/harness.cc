@@ -51,7 +51,7 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-static std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream out;
   out << in.rdbuf();
@@ -92,6 +92,7 @@ std::string encode(Dtype t, const Values& values) {
         put(static_cast<std::uint8_t>(v));
         break;
       case Dtype::i8:
+      case Dtype::i7:
         put(static_cast<std::int8_t>(v));
         break;
     }

@@ -27,6 +27,7 @@ constexpr std::pair<Dtype, Dtype> kTypes[] = {
     {Dtype::i32, Dtype::i32}, {Dtype::i16, Dtype::i16},   {Dtype::u8, Dtype::u8},
     {Dtype::i8, Dtype::i8},   {Dtype::bf16, Dtype::f32},  {Dtype::f16, Dtype::f32},
     {Dtype::u8, Dtype::i16},  {Dtype::i8, Dtype::i16},    {Dtype::i8, Dtype::f32},
+    {Dtype::i7, Dtype::i7},   {Dtype::i7, Dtype::i16},    {Dtype::i7, Dtype::i8},
 };
 bool stores(Dtype t) { return is_float(t) || t == Dtype::i32; }
 

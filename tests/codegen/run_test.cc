@@ -111,6 +111,41 @@ TEST_CASE("u8 x i8 is exact") {
   CHECK(test::compile_and_run(kernels, {}, "exact", &inputs) == "");
 }
 
+// 255 by the ends of seven bits, on either side: pairs of products fill 16 bits and no more.
+struct SevenBits {
+  const char *isa, *family, *program;
+  bool left;  // a is the i7
+};
+constexpr const char* kCall = "copy b to L2\n  copy a to L1\n    call\n";
+constexpr const char* kOneByOne = "loop m by 1\n  loop n by 1\n    copy b to L2\n      call\n";
+constexpr SevenBits kSevenBits[] = {
+    {"avx2", "maddubs_u8i7x32 lane=n quantum=m:3,n:24,k:4", kCall, false},
+    {"avx2", "dot_u8i7x32 lane=k", kOneByOne, false},
+    {"avx2", "madd_i16x16 lane=n quantum=m:3,n:24,k:2", kCall, false},
+    {"avx2", "maddubs_i7u8x32 lane=n quantum=m:3,n:24,k:4", kCall, true},
+    {"avx2", "dot_i7u8x32 lane=k", kOneByOne, true},
+    {"avx512", "maddubs_u8i7x64 lane=n", kCall, false},
+    {"avx512", "maddubs_i7u8x64 lane=n", kCall, true},
+    {"avx512", "dot_i7u8x64 lane=k", kOneByOne, true},
+    {"avx512_vnni", "dpbusd_i8x64 lane=n", kCall, false},
+};
+
+TEST_CASE("u8 x i7 is exact") {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::vector<std::vector<double>>> inputs;
+  for (const SevenBits& row : kSevenBits)
+    for (const double end : {-64.0, 63.0}) {
+      kernels.push_back(
+          std::make_unique<Kernel>(row.left ? "(a: i7[3,401], b: u8[401,24]): i32 = matmul(a, b)"
+                                            : "(a: u8[3,401], b: i7[401,24]): i32 = matmul(a, b)",
+                                   fmt::format("k{}", kernels.size()), 1));
+      kernels.back()->add(row.isa, row.family, row.program);
+      inputs.push_back({std::vector<double>(3 * 401, row.left ? end : 255),
+                        std::vector<double>(401 * 24, row.left ? 255 : end)});
+    }
+  CHECK(test::compile_and_run(kernels, {}, "seven_bits", &inputs) == "");
+}
+
 constexpr Row kLarge = {"(a: f32[50,400], b: f32[400,200]): f32 = matmul(a, b)", "avx2",
                         "fma_f32x8 lane=n quantum=m:6,n:16", 3,
                         "copy b to L3\n  parallel m by 24\n"

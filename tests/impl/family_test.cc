@@ -72,6 +72,13 @@ constexpr Rows kComputes[] = {
     {"(a: u8[9,3], b: i8[3,3]): i32 = matmul(a, b)", "avx512_vnni",
      "dot_i16x16 dot_i16x32 dot_i8x64 dpbusd_i8x64 dpwssd_dot_i16x32 dpwssd_i16x32 fma_i32 "
      "mac_i32x16 mac_i32x8 madd_i16x16 madd_i16x32"},
+    {"(a: u8[9,3], b: i7[3,3]): i32 = matmul(a, b)", "avx2",
+     "dot_i16x16 dot_u8i7x32 fma_i32 mac_i32x8 madd_i16x16 maddubs_u8i7x32"},
+    {"(a: i7[9,3], b: i7[3,3]): i32 = matmul(a, b)", "avx2",
+     "dot_i16x16 fma_i32 mac_i32x8 madd_i16x16"},
+    {"(a: u8[9,3], b: i7[3,3]): i32 = matmul(a, b)", "avx2_vnni",
+     "dot_i16x16 dot_i8x32 dot_u8i7x32 dpbusd_i8x32 dpwssd_dot_i16x16 dpwssd_i16x16 fma_i32 "
+     "mac_i32x8 madd_i16x16 maddubs_u8i7x32"},
     {"(x: f32[5,7]): f32 = exp(x)", "avx512", "map_f32x16"},
     {"(x: f32[5,17]): f32 = exp(x)", "avx512", "map_f32x16"},
     {"(x: f32[20,6]): f32 = reduce_max(x, axis=1)", "avx512_bf16",

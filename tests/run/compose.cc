@@ -14,6 +14,8 @@ constexpr std::string_view kNames[kSteps] = {
     "softmax",  "rms_norm", "layer_norm", "convert",    "store"};
 
 bool reduces(Step s) { return s >= Step::kReduceSum && s <= Step::kReduceMean; }
+const std::vector<std::string> kBytes = {"u8", "i8", "i7"};
+
 bool multiplies(Step s) { return s == Step::kMatmulLeft || s == Step::kMatmulRight; }
 
 // What is computed so far.
@@ -79,17 +81,16 @@ class Composer : public Artist {
     const bool bytes = one_in(6);
     integers_ = whole;
     if (whole) {
-      types_ = {"i32", "i16", "u8", "i8"};
+      types_ = {"i32", "i16", "u8", "i8", "i7"};
       results_ = stored_ = {"i32", "i16"};
     } else {
-      types_ = bytes ? std::vector<std::string>{"u8", "i8"}
-                     : std::vector<std::string>{"f32", "f32", "bf16", "f16"};
+      types_ = bytes ? kBytes : std::vector<std::string>{"f32", "f32", "bf16", "f16"};
       results_ = {"f32", "f32", "bf16", "f16"};
       stored_ = {"bf16", "f16", "f32"};
     }
     result_ = any(results_);
     first_types_ = types_;
-    if (whole && multiplies(steps_[0])) first_types_ = {"u8", "i8"};
+    if (whole && multiplies(steps_[0])) first_types_ = kBytes;
   }
 
   // As many axes as all steps need, so large that the reference is done in no time.
@@ -268,8 +269,8 @@ class Composer : public Artist {
 
   // Bytes are multiplied by bytes only.
   std::vector<std::string> bytes_or(const std::vector<std::string>& types) const {
-    const bool bytes = types == std::vector<std::string>{"u8", "i8"};
-    if (first_step_ && (integers_ || bytes)) return {"u8", "i8"};
+    const bool bytes = types == kBytes;
+    if (first_step_ && (integers_ || bytes)) return kBytes;
     return bytes ? std::vector<std::string>{"f32", "bf16"} : types;
   }
 

@@ -90,7 +90,7 @@ class Single : public Artist {
     const bool left = one_in(2);
     const bool integers = one_in(4);
     const std::string a = name(), b = name();
-    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8"};
+    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8", "i7"};
     return fmt::format("({}: {}, {}: {}): {}{} = matmul({}, {})", a,
                        tensor(any(integers ? bytes : wide),
                               with(mnk[0], mnk[2], left ? batch.size() : some), true),
@@ -118,7 +118,7 @@ class Single : public Artist {
     return fmt::format(
         "({}: {}): {}{} = convert({})", a,
         tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
-                      : any<std::string>({"i32", "i16", "u8", "i8"}),
+                      : any<std::string>({"i32", "i16", "u8", "i8", "i7"}),
                s),
         floats ? any<std::string>({"f32", "bf16", "f16"}) : any<std::string>({"f32", "i32", "i16"}),
         layout(s.size()), a);
@@ -131,7 +131,7 @@ class Single : public Artist {
     const size_t rank = std::max<size_t>(1, s.size() - 1);
     return fmt::format("({}: {}): {}{} = {}({}, axis={})", a,
                        tensor(floats ? any<std::string>({"f32", "bf16", "f16"})
-                                     : any<std::string>({"i32", "i16", "u8", "i8"}),
+                                     : any<std::string>({"i32", "i16", "u8", "i8", "i7"}),
                               s),
                        floats ? any<std::string>({"f32", "bf16"}) : "i32", layout(rank),
                        any<std::string>({"reduce_sum", "reduce_max", "reduce_min",
@@ -194,6 +194,9 @@ Machine odd_machine(Random& random) {
     if (l >= kL3 && pick(random, 0, 1) == 1)
       level.asked_copy_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 3);
+    if (l >= kL3 && pick(random, 0, 1) == 1)
+      level.asked_by_leaves_millicycles =
+          std::max(level.shared_line_millicycles, level.line_millicycles / 4);
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
   return m;

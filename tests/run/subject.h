@@ -22,7 +22,7 @@ inline constexpr int kMaxNodes = 96;
 inline constexpr int kMaxNames = 8;
 inline constexpr int kMaxResults = 4;
 
-enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
+enum class Type { f32, bf16, f16, i32, i16, u8, i8, i7 };
 
 // What results are made of: an operator and its operands behind it, each in the same way.
 enum class Word {

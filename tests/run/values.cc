@@ -102,6 +102,8 @@ double hard_integer(Type t, Numbers& numbers) {
       return 255;
     case Type::i8:
       return -128;
+    case Type::i7:
+      return -64;
     case Type::i16:
       return numbers.below(2) ? -32768 : 32767;
     default: {
@@ -117,6 +119,8 @@ double plain_value(Type t, Numbers& numbers) {
       return static_cast<double>(numbers.below(256));
     case Type::i8:
       return static_cast<double>(numbers.below(256) - 128);
+    case Type::i7:
+      return static_cast<double>(numbers.below(128) - 64);
     case Type::i16:
       return static_cast<double>(numbers.below(65536) - 32768);
     case Type::i32:
@@ -147,7 +151,7 @@ i64 extent(const Tensor& t, const Digit& d) {
 }  // namespace
 
 int bytes_of(Type t) {
-  constexpr int sizes[] = {4, 2, 2, 4, 2, 1, 1};
+  constexpr int sizes[] = {4, 2, 2, 4, 2, 1, 1, 1};
   return sizes[static_cast<int>(t)];
 }
 
@@ -172,6 +176,7 @@ double decode(Type t, const unsigned char* p) {
     case Type::u8:
       return decode_integer<std::uint8_t>(p);
     case Type::i8:
+    case Type::i7:
       return decode_integer<std::int8_t>(p);
     case Type::f32: {  // by hand it takes longer, and large tensors are of this type
       float v;
@@ -195,6 +200,7 @@ void encode(Type t, double value, unsigned char* p) {
     case Type::u8:
       return encode_integer<std::uint8_t>(value, p);
     case Type::i8:
+    case Type::i7:
       return encode_integer<std::int8_t>(value, p);
     default:
       return put_bits(t, encode_bits(format(t), value), p);

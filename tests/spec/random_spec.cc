@@ -67,7 +67,7 @@ struct Generator {
       return s;
     };
     const bool integers = pick(random, 0, 3) == 0;
-    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8"};
+    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8", "i7"};
     const bool a_batched = coin(), b_batched = !a_batched || coin();
     return fmt::format("(a: {}, b: {}): {}{} = matmul(a, b)",
                        tensor(any(integers ? bytes : wide), with(mnk[0], mnk[2], a_batched), true),
@@ -92,7 +92,7 @@ struct Generator {
     const bool floats = coin();
     return fmt::format(
         "(x: {}): {}{} = convert(x)",
-        tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8"}), s),
+        tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8", "i7"}), s),
         floats ? any({"f32", "bf16", "f16"}) : any({"f32", "i32", "i16"}),
         layout(static_cast<int>(s.size()), false));
   }
@@ -103,7 +103,7 @@ struct Generator {
     const int out_rank = std::max<int>(1, static_cast<int>(s.size()) - 1);
     return fmt::format(
         "(x: {}): {}{} = {}(x, axis={})",
-        tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8"}), s),
+        tensor(floats ? any({"f32", "bf16", "f16"}) : any({"i32", "i16", "u8", "i8", "i7"}), s),
         floats ? any({"f32", "bf16"}) : "i32", layout(out_rank, false),
         any({"reduce_sum", "reduce_max", "reduce_min"}), pick(random, 0, i64(s.size()) - 1));
   }
@@ -143,8 +143,8 @@ class Composer {
 
   std::string tensor(const std::vector<i64>& s) {
     full_ |= s == shape_;
-    const std::string dtype =
-        integers_ ? g_.any({"i32", "i16", "u8", "i8"}) : g_.any({"f32", "bf16", "f16", "i32"});
+    const std::string dtype = integers_ ? g_.any({"i32", "i16", "u8", "i8", "i7"})
+                                        : g_.any({"f32", "bf16", "f16", "i32"});
     const bool col = s.size() >= 2 && pick(random_, 0, 2) == 0;
     return param(fmt::format("{}[{}]{}", dtype, fmt::join(s, ","), col ? " col" : ""));
   }
@@ -154,8 +154,8 @@ class Composer {
     const bool bytes = integers_ || pick(random_, 0, 3) == 0;
     const auto operand = [&](i64 rows, i64 columns, bool packed) {
       return param(fmt::format("{}[{},{}]{}",
-                               bytes ? g_.any({"u8", "i8"}) : g_.any({"f32", "bf16", "f16"}), rows,
-                               columns, packed ? " packed" : ""));
+                               bytes ? g_.any({"u8", "i8", "i7"}) : g_.any({"f32", "bf16", "f16"}),
+                               rows, columns, packed ? " packed" : ""));
     };
     const std::string a = operand(shape_[0], k, false);
     return "matmul(" + a + ", " + operand(k, shape_[1], g_.coin()) + ")";
@@ -173,7 +173,7 @@ class Composer {
     }
     along_ = 0;
     const std::string first =
-        along(integers_ ? g_.any({"i32", "u8", "i8"}) : g_.any({"f32", "bf16"}));
+        along(integers_ ? g_.any({"i32", "u8", "i8", "i7"}) : g_.any({"f32", "bf16"}));
     const std::string op = g_.any(
         {"reduce_sum", "reduce_max", "reduce_min", integers_ ? "reduce_sum" : "reduce_mean"});
     const std::string rest =

@@ -64,6 +64,7 @@ double decode(Dtype t, const unsigned char* p) {
     case Dtype::u8:
       return read<std::uint8_t>(p);
     case Dtype::i8:
+    case Dtype::i7:
       return read<std::int8_t>(p);
     default:
       return decode16(t, static_cast<unsigned>(read<std::uint16_t>(p)));
@@ -74,7 +75,7 @@ double decode(Dtype t, const unsigned char* p) {
 void encode(Dtype t, double value, unsigned char* p) {
   if (t == Dtype::f32) write(p, static_cast<float>(value));
   if (t == Dtype::u8) write(p, static_cast<std::uint8_t>(value));
-  if (t == Dtype::i8) write(p, static_cast<std::int8_t>(value));
+  if (stored(t) == Dtype::i8) write(p, static_cast<std::int8_t>(value));
   if (t == Dtype::bf16) {  // the upper half of an f32: exact
     const float wide = static_cast<float>(value);
     std::uint32_t bits = 0;
@@ -118,11 +119,11 @@ class Source {
       if (hard && random_() % 3 == 0) return static_cast<float>(kHard[random_() % 16]);
       return static_cast<float>(std::uniform_real_distribution<double>(-4, 4)(random_));
     }
-    const int bits = 8 * bytes(t);
+    const int bits = t == Dtype::i7 ? 7 : 8 * bytes(t);
     const double least = -std::ldexp(1.0, bits - 1);
     if (t == Dtype::u8) return hard && random_() % 3 == 0 ? 255 : random_() % 256;
-    const double hard_values[] = {0,   1, -1, least, least + 1, -least - 1, bits > 8 ? 255.0 : 64,
-                                  -128};
+    const double hard_values[] = {
+        0, 1, -1, least, least + 1, -least - 1, bits > 8 ? 255.0 : 63, std::max(least, -128.0)};
     if (hard && random_() % 3 == 0) return hard_values[random_() % 8];
     return std::floor(std::uniform_real_distribution<double>(least, -least)(random_));
   }

@@ -153,6 +153,9 @@ inline void fill(Type t, unsigned char* data, std::int64_t count, Random& random
       case Type::i16:
         at<std::uint16_t>(data, i) = static_cast<std::uint16_t>(ends ? n >> 16 | (n & 1) : n);
         break;
+      case Type::i7:  // 7 bits, with their sign
+        at<std::int8_t>(data, i) = static_cast<std::int8_t>(static_cast<int>(n & 0x7F) - 64);
+        break;
       default:
         data[i] = static_cast<unsigned char>(n);
         break;

@@ -14,10 +14,10 @@
 
 namespace morello::testbench {
 
-enum class Type { f32, bf16, f16, i32, i16, u8, i8 };
+enum class Type { f32, bf16, f16, i32, i16, u8, i8, i7 };
 
 inline std::size_t size_of(Type t) {
-  constexpr std::size_t kSizes[] = {4, 2, 2, 4, 2, 1, 1};
+  constexpr std::size_t kSizes[] = {4, 2, 2, 4, 2, 1, 1, 1};
   return kSizes[static_cast<int>(t)];
 }
 
@@ -42,6 +42,7 @@ inline double load(Type t, unsigned char* data, std::int64_t i) {
     case Type::u8:
       return at<std::uint8_t>(data, i);
     case Type::i8:
+    case Type::i7:
       return at<std::int8_t>(data, i);
   }
   std::abort();
@@ -221,16 +222,13 @@ Bounds growing(const Bounds& a, F f, double halves, double least, double most) {
   return {std::max(out.lo, least), std::min(out.hi, most)};
 }
 inline Bounds exp_of(const Bounds& a) {
-  return growing(
-      a, [](double x) { return std::exp(x); }, 5, 0, kInfinity);
+  return growing(a, [](double x) { return std::exp(x); }, 5, 0, kInfinity);
 }
 inline Bounds tanh_of(const Bounds& a) {
-  return growing(
-      a, [](double x) { return std::tanh(x); }, 7, -1, 1);
+  return growing(a, [](double x) { return std::tanh(x); }, 7, -1, 1);
 }
 inline Bounds erf_of(const Bounds& a) {
-  return growing(
-      a, [](double x) { return std::erf(x); }, 7, -1, 1);
+  return growing(a, [](double x) { return std::erf(x); }, 7, -1, 1);
 }
 inline Bounds sqrt_of(const Bounds& a) {
   if (a.open || a.is_nan() || a.hi < 0) return a.open ? a : Bounds::exactly(kNan);

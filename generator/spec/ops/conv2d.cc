@@ -85,7 +85,7 @@ Result<Computation> build(const OpCall& call) {
   if (!multiplies(x.dtype, k.dtype))
     return error(
         fmt::format("conv2d of {} and {} is not supported; allowed: floats with floats; "
-                    "u8 or i8 with u8 or i8",
+                    "u8, i8 or i7 with u8, i8 or i7",
                     name(x.dtype), name(k.dtype)));
   Computation c{.dims = {},
                 .operands = {},

@@ -30,8 +30,8 @@ static Result<Computation> build(const OpCall& call) {
   if (!problem.empty()) return error(std::move(problem));
   if (!multiplies(a.dtype, b.dtype))
     return error(fmt::format(
-        "matmul of {} and {} is not supported; allowed: floats with floats; u8 or i8 with "
-        "u8 or i8",
+        "matmul of {} and {} is not supported; allowed: floats with floats; u8, i8 or i7 with "
+        "u8, i8 or i7",
         name(a.dtype), name(b.dtype)));
   Computation c{.dims = {},
                 .operands = {},

@@ -5,9 +5,9 @@
 
 namespace morello::isas {
 
-inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32, &kernels::avx512_int,
-                                              &kernels::avx512_reduce, &kernels::avx512_math,
-                                              &kernels::avx512_access};
+inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32,  &kernels::avx512_int,
+                                              &kernels::avx512_i7,   &kernels::avx512_reduce,
+                                              &kernels::avx512_math, &kernels::avx512_access};
 // And behind them those of AVX2 but for its arithmetic on floats. Its transpositions move 16 to 32
 // bytes of a row at a time, which is what panels have; its vectors are for dims that are no longer
 // (impl/family.h).
@@ -47,7 +47,8 @@ inline Isa avx512_with(std::string_view name, RowList more, std::string_view pre
                           "_mm512_mask_blend_epi32({m}, {b}, {a})"},
                          {Dtype::i16, 16, "__m512i"},
                          {Dtype::u8, 16, "__m512i"},
-                         {Dtype::i8, 16, "__m512i"}},
+                         {Dtype::i8, 16, "__m512i"},
+                         {Dtype::i7, 16, "__m512i"}},
       .runs_here = avx512_runs_here,
       .prelude = prelude,
       .prefetch = "_mm_prefetch(reinterpret_cast<const char*>({p}), _MM_HINT_T0);",

@@ -1,7 +1,7 @@
 // Products of u8 and i8 where the CPU has AVX-512 VNNI: vpdpbusd multiplies 64 pairs and adds four
 // neighbours each to 16 sums of 32 bits, exactly: unlike vpmaddubsw, nothing saturates on the way.
 // Two a cycle and a latency of 5 on a Granite Rapids, measured; two on Zen 5.
-#include "target/tables.h"
+#include "target/kernels/avx512_quads.h"
 
 namespace morello::kernels {
 
@@ -53,50 +53,11 @@ static constexpr Kernel kKernels[] = {
      .latency = 5},
 };
 
-// A row of quads: four consecutive elements per 32-bit lane.
-static constexpr Access quads16(Access::Kind kind, std::string_view name, Dtype dtype,
-                                std::string_view implements, std::string_view code, Uops uops,
-                                std::string_view partial = "") {
-  Uops masked = uops;
-  masked.alu += 1;
-  return {.name = name,
-          .implements = implements,
-          .kind = kind,
-          .memory = dtype,
-          .reg = dtype,
-          .lanes = 16,
-          .group = 4,
-          .code = code,
-          .uops = uops,
-          .partial = partial,
-          .partial_uops = masked};
-}
-
 static constexpr Access kAccesses[] = {
-    quads16(kVector, "load_u8x16x4", Dtype::u8, "(x: u8[64]): i32[64] = convert(x)",
-            "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi8(first_64({count}), {p});"),
-    quads16(kVector, "load_i8x16x4", Dtype::i8, "(x: i8[64]): i32[64] = convert(x)",
-            "{r0} = _mm512_loadu_si512({p});", {.load = 1},
-            "{r0} = _mm512_maskz_loadu_epi8(first_64({count}), {p});"),
-    quads16(kBroadcast, "broadcast_u8x16x4", Dtype::u8, "(x: u8[4]): i32[4] = convert(x)",
-            "{r0} = broadcast_8bit_quad_x16({p});", {.load = 1}),
-    quads16(kBroadcast, "broadcast_i8x16x4", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)",
-            "{r0} = broadcast_8bit_quad_x16({p});", {.load = 1}),
+    quads16(kVector, "load_i8x16x4", Dtype::i8, "(x: i8[64]): i32[64] = convert(x)"),
+    quads16(kBroadcast, "broadcast_i8x16x4", Dtype::i8, "(x: i8[4]): i32[4] = convert(x)"),
 };
 
-static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline __mmask64 first_64(std::ptrdiff_t n) noexcept {
-  return (static_cast<__mmask64>(1) << n) - 1u;
-}
-MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_8bit_quad_x16(const void* p) noexcept {
-  std::int32_t quad;
-  __builtin_memcpy(&quad, p, sizeof quad);
-  return _mm512_set1_epi32(quad);
-}
-)";
-
-constinit const Rows avx512_vnni = {
-    .kernels = kKernels, .accesses = kAccesses, .prelude = kPrelude};
+constinit const Rows avx512_vnni = {.kernels = kKernels, .accesses = kAccesses, .prelude = {}};
 
 }  // namespace morello::kernels

@@ -6,6 +6,7 @@
 // and the number of a task. Parallel loops directly inside it only divide that number further.
 #include "codegen/nest.h"
 
+#include "codegen/ask.h"
 #include "codegen/combine.h"
 #include "codegen/finish.h"
 #include "codegen/leaf.h"
@@ -59,10 +60,26 @@ class NestWriter {
   std::string stem(int t) const { return c_.tensor(t).name; }
   int tensors(const Spec& spec) const { return tensors_of(c_, spec.place[c_.inputs()].packed); }
 
+  // What leaves ask for before they begin, for the copies that they stand in.
+  struct Asked {
+    Asking asking;
+    std::string source, count, strides;
+  };
+
   Shared& shared_;
   const Problem& p_;
   const Computation& c_;
+  std::vector<Asked> asked_ = {};
 };
+
+// How many leaves a program runs.
+i64 leaves_of(const Problem& p, const Spec& spec, const Impl& impl) {
+  if (const Call* call = std::get_if<Call>(&impl.node)) return call->kind == Call::Kind::kLeaf;
+  i64 leaves = 0;
+  for (const Child& part : children(p, spec, impl))
+    leaves += part.times * leaves_of(p, part.spec, *part.impl);
+  return leaves;
+}
 
 void NestWriter::emit(const Spec& spec, const Impl& impl, const Refs& refs, i64 arena) {
   std::visit([&](const auto& n) { node(spec, impl, n, refs, arena); }, impl.node);
@@ -114,11 +131,21 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .ahead = n.ahead_dim < 0 ? Offset()
                                        : refs[o].map.advance(n.ahead_dim, spec.extent[n.ahead_dim]),
               .into_packed = true};
+  std::optional<Asking> asking;
+  if (n.ahead_dim >= 0)
+    asking = ask_function(shared_.library.functions, *p_.family.isa, job,
+                          leaves_of(p_, body.spec, *body.impl));
+  if (asking) job.ahead = 0;
   if (!output || spec.accumulate)
     w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
            refs[o].pointer, buffer.pointer, stride_args(refs[o].map));
   arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
+  if (asking) {
+    asked_.push_back({*asking, refs[o].pointer, names.fresh("asked"), stride_args(refs[o].map)});
+    w.line("std::ptrdiff_t {} = 0;", asked_.back().count);
+  }
   emit(body.spec, *body.impl, moved, arena);
+  if (asking) asked_.pop_back();
   if (!output) return;
   if (!c_.finish.empty()) {
     const FinishJob finish{.sums = buffer.map, .refs = refs, .extent = spec.extent};
@@ -163,6 +190,10 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     const std::string name =
         fill_function(shared_.library.functions, out, spec.extent, neutral(c_.combine, c_.compute));
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
+  }
+  for (const Asked& a : asked_) {
+    w.line("{}({}, {}{});", a.asking.function, a.source, a.count, a.strides);
+    w.line("{} += {};", a.count, a.asking.share);
   }
   streams |= n.streaming;
   const LeafJob job{spec.extent, spec.accumulate, refs, n, shared_.library.brief};

@@ -119,7 +119,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
     out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
                        p.streaming_problem().empty() ? ", may stream" : "");
   const auto& levels = p.machine->levels;
-  const auto asks = [](const LevelDesc& l) { return l.asked_copy_millicycles > 0; };
+  const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
   if (p.part.staged && std::any_of(levels.begin(), levels.end(), asks))
     out += "a stage of several\n";  // in which copies do not
   if (!shorter) out += "all attributes\n";

@@ -105,9 +105,18 @@ Cost Space::copied(const Spec& s, int operand, Level to) const {
   return 2 * transfer(packed, to) + copy_work(operand, packed);
 }
 
+// How many leaves a tile takes at least, as every one has a quantum at most.
+i64 Space::least_leaves(const Extents& extent) const {
+  i64 leaves = 1;
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction) leaves *= ceil_div(extent[d], family().quantum[d]);
+  return leaves;
+}
+
 Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
   const Region r = region(s, operand);
-  const i64 line = line_millicycles(s.place[operand].level, Coming::kAskedByCopy);
+  const Coming how = least_leaves(s.extent) > 1 ? Coming::kAskedByLeaves : Coming::kAskedByCopy;
+  const i64 line = line_millicycles(s.place[operand].level, how);
   return lines_of(r, line + kAskMilli) + copied(s, operand, to) + Cost::milli(kCopyCallMilli);
 }
 
@@ -117,8 +126,7 @@ bool Space::copies_ask(const Spec& s, int operand) const {
   const Place& place = s.place[operand];
   if (problem_.part.staged) return false;
   if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
-  return machine().levels[place.level].asked_copy_millicycles > 0 &&
-         copy_kind_[operand] != CopyKind::kElements;
+  return machine().levels[place.level].asks_ahead() && copy_kind_[operand] != CopyKind::kElements;
 }
 
 // What a copy holds, made into what is stored.

@@ -386,14 +386,15 @@ Cost Space::lower_bound() const {
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
-    const Coming copied = input && copies_ask(root, o) ? Coming::kAskedByCopy : Coming::kAsked;
+    i64 copied = line_millicycles(from, Coming::kAsked);
+    if (input && copies_ask(root, o))
+      copied = std::min({copied, line_millicycles(from, Coming::kAskedByCopy),
+                         line_millicycles(from, Coming::kAskedByLeaves)});
     if (input && !root.place[o].packed && !loads_given_[o]) {
-      copies = copies + copy_work(o, packed_region(root.extent, o)) +
-               lines * Cost::milli(line_millicycles(from, copied));
+      copies = copies + copy_work(o, packed_region(root.extent, o)) + lines * Cost::milli(copied);
     } else if (from > kL1) {
-      i64 each =
-          std::min({line_millicycles(from, Coming::kPrefetched),
-                    line_millicycles(from, Coming::kStreamed), line_millicycles(from, copied)});
+      i64 each = std::min({line_millicycles(from, Coming::kPrefetched),
+                           line_millicycles(from, Coming::kStreamed), copied});
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;

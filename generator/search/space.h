@@ -107,8 +107,7 @@ class Space {
   Cost fill(const Spec& s) const;
   // Copying an operand into (or out of) its packed buffer at a level.
   Cost copy(const Spec& s, int operand, Level to) const;
-  // The same of an input whose lines the copy before asked for, while it asks for those of the
-  // next.
+  // The same of an input whose lines were asked for ahead, while those of the next are.
   Cost asked_copy(const Spec& s, int operand, Level to) const;
   // Starting and ending a parallel region.
   Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
@@ -220,10 +219,11 @@ class Space {
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, or asked
-  // for by the copy before the one that reads them.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy };
+  // for ahead of the copy that reads them, by the one before it or by leaves between the two.
+  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves };
   i64 line_millicycles(Level l, Coming how) const;
   i64 streamed_millicycles() const;  // a line
+  i64 least_leaves(const Extents& extent) const;
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;

@@ -182,7 +182,11 @@ i64 Space::line_millicycles(Level l, Coming how) const {
   i64 alone = d.line_millicycles;
   if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
   if (how == Coming::kStreamed && d.stream_millicycles > 0) alone = d.stream_millicycles;
-  if (how == Coming::kAskedByCopy && d.asked_copy_millicycles > 0) alone = d.asked_copy_millicycles;
+  const bool by_leaves = how == Coming::kAskedByLeaves && d.asked_by_leaves_millicycles > 0;
+  if ((how == Coming::kAskedByCopy || how == Coming::kAskedByLeaves) && d.asks_ahead())
+    alone = by_leaves                      ? d.asked_by_leaves_millicycles
+            : d.asked_copy_millicycles > 0 ? d.asked_copy_millicycles
+                                           : d.line_millicycles;
   const i64 users = std::min(problem_.threads, d.shared_by);
   return std::max(alone, d.shared_line_millicycles * users);
 }

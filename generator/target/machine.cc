@@ -40,6 +40,8 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
     {"stream_line_cycles", &LevelDesc::stream_millicycles, true, 1, kMaxCycles, true},
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
+    {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
+     true},
     {"prefetch_to", &LevelDesc::prefetch_to, false, kL1, kL2, true},
     {"shared_line_cycles", &LevelDesc::shared_line_millicycles, true, 1, kMaxCycles},
     {"latency_cycles", &LevelDesc::latency_millicycles, true, 1, kMaxCycles},

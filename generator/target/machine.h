@@ -38,11 +38,14 @@ struct LevelDesc {
   i64 shared_line_millicycles = 0;
   // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
   i64 stream_millicycles = 0;
-  // The same for a line that a copy reads, of which the copy before it has asked for to L2; 0: not
-  // known, and copies ask for nothing.
+  // The same for a line that a copy reads and that was asked for, to L2: by the copy before it; by
+  // leaves, two or more, between the two. 0: not known, and that copies ask for nothing; that it is
+  // as if the copy asked.
   i64 asked_copy_millicycles = 0;
+  i64 asked_by_leaves_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   int kept_percent = 0;   // of `bytes`: what a kernel finds here when it is called again; 0: 87.5
+  bool asks_ahead() const { return asked_copy_millicycles > 0 || asked_by_leaves_millicycles > 0; }
   bool operator==(const LevelDesc&) const = default;
 };
 

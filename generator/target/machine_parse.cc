@@ -219,13 +219,14 @@ class Reader {
     if (d.shared_line_millicycles > d.prefetched_millicycles)
       return bad("shared_line_cycles", fmt::format("must be at most `prefetched_line_cycles`, {}",
                                                    decimal(d.prefetched_millicycles)));
-    for (const auto& [key, value] : {std::pair("prefetch_to", i64{d.prefetch_to}),
-                                     std::pair("asked_copy_line_cycles", d.asked_copy_millicycles)})
+    const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
+    const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
+    for (const auto& [key, value] :
+         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
     for (const auto& [key, line] :
-         {std::pair("stream_line_cycles", d.stream_millicycles),
-          std::pair("asked_copy_line_cycles", d.asked_copy_millicycles)}) {
+         {std::pair("stream_line_cycles", d.stream_millicycles), by_copy, by_leaves}) {
       if (line > d.line_millicycles)
         return bad(key,
                    fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));

@@ -31,6 +31,7 @@ std::string work_directory(const std::string& name);
 // Raw bytes of values in a dtype.
 std::string encode(Dtype t, const std::vector<double>& values);
 void write_file(const std::string& path, const std::string& text);
+std::string read_file(const std::string& path);
 
 // Compiles with all warnings as errors; "" or what the compiler said.
 std::string compile(const Compiler& compiler, const std::string& source, const std::string& binary,

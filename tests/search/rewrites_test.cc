@@ -183,6 +183,14 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
         "packed out@L2 acc | 11264 bytes of L2\n"
         "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "
         "packed out@L2 acc | 6144 bytes of L1 | 5120 bytes of L2\n");
+  // By leaves alone: of one leaf there is none that asks.
+  machine.levels[kMemory].asked_copy_millicycles = 0;
+  machine.levels[kMemory].asked_by_leaves_millicycles = 7000;
+  CHECK(proposals(Space(p), s, "copy_ahead") ==
+        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L2 "
+        "packed out@L2 acc | 11264 bytes of L2\n"
+        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "
+        "packed out@L2 acc | 6144 bytes of L1 | 5120 bytes of L2\n");
   Problem staged = p;
   staged.part.staged = true;
   CHECK(proposals(Space(staged), s, "copy_ahead") == "");

@@ -123,6 +123,12 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kL3].asked_copy_millicycles == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].asked_copy_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "asked_by_leaves_line_cycles = 6.5\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].asked_by_leaves_millicycles == 6'500 &&
+              m.levels[kMemory].asks_ahead() && !m.levels[kL3].asks_ahead();
+     },
+     [](const Machine& m) { return !m.levels[kMemory].asks_ahead(); }},
     {"bytes = 8388608\n", "kept_percent = 40\n",
      [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
      [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
@@ -269,7 +275,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, asked_copy_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -351,6 +357,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:26: error: `asked_copy_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   asked_copy_line_cycles = 5
                            ^
+)"},
+    {"shared_line_cycles = 6", "asked_by_leaves_line_cycles = 5\nshared_line_cycles = 6",
+     R"(toy.toml:60:31: error: `asked_by_leaves_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
+  asked_by_leaves_line_cycles = 5
+                                ^
 )"},
     {"shared_line_cycles = 2.001", "asked_copy_line_cycles = 3\nshared_line_cycles = 2.001",
      R"(toy.toml:43:26: error: `asked_copy_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched

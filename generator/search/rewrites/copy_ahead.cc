@@ -9,11 +9,13 @@
 //
 // A copy has nothing to do while its lines come, and between two copies of a loop nobody waits for
 // any: so one asks for the lines of the next. Prefetchers of the CPU do not, where a copy leaves a
-// row after a few lines. Proposed where the machine says what such a line costs
-// (`asked_copy_line_cycles`); what is asked for takes room in L2, in as few sets as its rows begin
-// in. (Zen 4, L2 of 1 MiB, f32 by AVX2: 16x2048x2048 from L3, rows 8 KiB apart, in parts of 128 x
-// 32, of which half of it could hold twice as much, 3060 us and 1602, 128 x 64 1680, 128 x 128
-// 2090, 256 x 64 2125; 16x4096x4096 from memory, 128 x 32, 12.5 and 7.7 ms.)
+// row after a few lines. Where two leaves or more stand between the copies these ask, in shares
+// (codegen/ask.cc). Proposed where the machine says what such a line costs
+// (`asked_copy_line_cycles`, `asked_by_leaves_line_cycles`); what is asked for takes room in L2, in
+// as few sets as its rows begin in. (Zen 4, L2 of 1 MiB, f32 by AVX2: 16x2048x2048 from L3, rows 8
+// KiB apart, in parts of 128 x 32, of which half of it could hold twice as much, 3060 us and 1602,
+// 128 x 64 1680, 128 x 128 2090, 256 x 64 2125; 16x4096x4096 from memory, 128 x 32, 12.5 and 7.7
+// ms.)
 
 #include "search/rewrites/menus.h"
 

@@ -1,0 +1,154 @@
+// What leaves ask for between two copies, against what the next copy reads.
+#include "codegen/ask.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness.h"
+#include "impl/copy_orders.h"
+
+namespace morello {
+namespace {
+
+const Extents kExtents[] = {extents(37, 19, 2), extents(3, 9),   extents(1, 1),
+                            extents(48, 32),    extents(6, 700), extents(300, 37)};
+constexpr Dtype kTypes[] = {Dtype::f32, Dtype::bf16, Dtype::u8};
+constexpr i64 kLeaves[] = {2, 3, 8, 100, 5000};
+constexpr i64 kAhead = 1 << 16;
+
+// The source is part of a larger tensor.
+PackJob job_of(const Order& o, const Extents& tile, Dtype type) {
+  const Extents tensor = extents(tile[N] + 5, tile[K] + 3, tile[B] + 1);
+  return {.packed = PackedOrder{o.packed}.address(tile),
+          .other = PackedOrder{o.other}.address(tensor),
+          .packed_type = type,
+          .other_type = type,
+          .extent = tile,
+          .ahead = kAhead};
+}
+
+struct Case {
+  std::string name;
+  PackJob job;
+  i64 leaves;
+};
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Order& o : kOrders)
+    for (const Extents& e : kExtents)
+      for (const Dtype type : kTypes)
+        for (const i64 leaves : kLeaves)
+          all.push_back({fmt::format("{}: {} x {} x {} {}, {} leaves", o.name, e[N], e[K], e[B],
+                                     name(type), leaves),
+                         job_of(o, e, type), leaves});
+  return all;
+}
+
+TEST_CASE("leaves ask where there are two of them, and few boxes") {
+  const Isa& isa = *find_isa("avx2");
+  Functions functions;
+  CHECK(!ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 1));
+  CHECK(ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 2));
+  const Order& crossing = *std::find_if(std::begin(kOrders), std::end(kOrders), [](const Order& o) {
+    return std::string_view(o.name) == "digits that do not divide each other";
+  });
+  CHECK(!ask_function(functions, isa, job_of(crossing, kExtents[5], Dtype::f32), 2));
+}
+
+// GCC 12 drops calls of functions that do nothing but prefetch.
+TEST_CASE("compilers keep what asks") {
+  const Isa& isa = *find_isa("avx2");
+  Functions functions;
+  const auto asking = ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 3);
+  REQUIRE(asking);
+  const std::string base = test::work_directory("ask_kept") + "/ask";
+  test::write_file(
+      base + ".cc",
+      fmt::format("#include <cstddef>\n#include <cstdint>\n#include {}\n"
+                  "#define MORELLO_UNUSED\n#define MORELLO_TARGET\nnamespace {{\n{}}}\n"
+                  "void all(const float* src);\nvoid all(const float* src) {{\n"
+                  "  for (std::ptrdiff_t i = 0; i < 3; ++i) {}(src, i * {});\n}}\n",
+                  isa.include, functions.text(), asking->function, asking->share));
+  for (const char* compiler : {MORELLO_TEST_CXX, MORELLO_TEST_CLANG}) {
+    if (*compiler == '\0') continue;
+    REQUIRE(test::compile({compiler, "-std=c++17 -O2 -S"}, base + ".cc", base + ".s") == "");
+    CHECK(test::read_file(base + ".s").find("prefetcht1") != std::string::npos);
+  }
+}
+
+// Calls of see() in place of prefetches.
+std::string source(const std::vector<Case>& all, std::vector<bool>& asks) {
+  Isa isa = *find_isa("avx2");
+  isa.prefetch_to_l2 = "see({p});";
+  Functions functions;
+  std::string calls;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto asking = ask_function(functions, isa, all[i].job, all[i].leaves);
+    asks.push_back(asking.has_value());
+    if (!asking) continue;
+    const std::string_view type = c_type(all[i].job.other_type);
+    calls += fmt::format(
+        "extern \"C\" void ask_all_{0}(const void* src);\n"
+        "extern \"C\" void ask_all_{0}(const void* src) {{\n"
+        "  for (std::ptrdiff_t leaf = 0; leaf < {1}; ++leaf)\n"
+        "    {2}(static_cast<const {3}*>(src), leaf * {4});\n}}\n",
+        i, all[i].leaves, asking->function, type, asking->share);
+  }
+  return "#include <cstddef>\n#include <cstdint>\n"
+         "#define MORELLO_UNUSED\n#define MORELLO_TARGET\n"
+         "extern \"C\" {\nextern void (*seen)(const void*);\nvoid (*seen)(const void*) = nullptr;\n"
+         "}\nnamespace {\nvoid see(const void* p) { seen(p); }\n" +
+         functions.text() + "}\n" + calls;
+}
+
+std::vector<i64> g_seen;
+alignas(64) char g_source[1];
+void see(const void* p) { g_seen.push_back(static_cast<const char*>(p) - g_source); }
+
+// Every element of the next part has a line of 64 bytes that begins at or before it, every line
+// begins with such an element or with the one that follows it in a row, and none is asked for
+// twice.
+std::string problem(const Case& c) {
+  const i64 size = bytes(c.job.other_type);
+  std::set<i64> places;
+  each_index(c.job.extent,
+             [&](const Extents& x) { places.insert((c.job.other.offset(x) + kAhead) * size); });
+  std::sort(g_seen.begin(), g_seen.end());
+  if (std::adjacent_find(g_seen.begin(), g_seen.end()) != g_seen.end()) return "a line twice";
+  for (const i64 line : g_seen)
+    if (!places.contains(line)) return fmt::format("{} in vain", line);
+  for (const i64 place : places) {
+    const auto after = std::upper_bound(g_seen.begin(), g_seen.end(), place);
+    if (after == g_seen.begin() || place - *(after - 1) >= 64)
+      return fmt::format("{} was not asked for", place);
+  }
+  return "";
+}
+
+TEST_CASE("leaves ask for all that the next copy reads, and for nothing else") {
+  const std::vector<Case> all = cases();
+  const std::string base = test::work_directory("ask") + "/ask";
+  std::vector<bool> asks;
+  test::write_file(base + ".cc", source(all, asks));
+  CHECK(std::count(asks.begin(), asks.end(), true) > 1000);
+  REQUIRE(test::compile({MORELLO_TEST_CXX, "-std=c++17 -O1 -shared -fPIC"}, base + ".cc",
+                        base + ".so") == "");
+  void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  *static_cast<void (**)(const void*)>(dlsym(library, "seen")) = see;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!asks[i]) continue;
+    CAPTURE(all[i].name);
+    void* symbol = dlsym(library, fmt::format("ask_all_{}", i).c_str());
+    REQUIRE(symbol != nullptr);
+    g_seen.clear();
+    reinterpret_cast<void (*)(const void*)>(symbol)(g_source);
+    CHECK(problem(all[i]) == "");
+  }
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace morello

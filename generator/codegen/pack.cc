@@ -26,6 +26,7 @@ namespace {
 constexpr i64 kUnrolledElements = 16;
 constexpr i64 kUnrolledConversions = 8;
 constexpr i64 kUnrolledVectors = 4;
+constexpr i64 kUnrolledLines = 4;  // that are asked for
 // Bytes of a source row that are transposed before the next rows: a cache line everywhere we run.
 constexpr i64 kLine = 64;
 // Panels side by side, and rows of them, before the next panels. Cycles a line of 16 MiB in L3
@@ -434,7 +435,7 @@ void PackWriter::ask_ahead(const std::string& source, i64 elements) {
   const i64 size = bytes(from()), fixed = job_.ahead.fixed();
   const std::string row = at(source, job_.ahead + -fixed);
   const i64 lines = ceil_div(elements * size, kLine);
-  if (lines <= kUnrolledVectors) {
+  if (lines <= kUnrolledLines) {
     for (i64 i = 0; i < lines; ++i)
       w_.code(ask(isa_.prefetch_to_l2, from(), row, fixed * size + i * kLine));
     return;

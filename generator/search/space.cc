@@ -226,12 +226,14 @@ void Space::make_extents(int d) {
   make_tiles(d);
   const Dim& dim = computation().dims[d];
   std::set<i64> closed;
-  std::vector<i64> open = parts_to_divide(d);
+  const std::vector<i64> parts = parts_to_divide(d);
+  std::vector<i64> open = parts;
   auto add_share = [&](i64 n) {
-    if (!may_be_shared(problem_.root(), d)) return;
-    if (dim.reduction && !divides_reduction(d, n)) return;
-    open.push_back(std::min(share_tile(d, n), dim.extent));
-    if (dim.extent % open.back() > 0) open.push_back(dim.extent % open.back());
+    if (dim.reduction && !(may_be_shared(problem_.root(), d) && divides_reduction(d, n))) return;
+    for (const i64 part : parts) {
+      open.push_back(std::min(share_tile(d, part, n), part));
+      if (part % open.back() > 0) open.push_back(part % open.back());
+    }
   };
   for (int n : divisors(problem_.threads)) {
     add_share(n);
@@ -263,15 +265,15 @@ std::vector<Share> Space::shares(const Spec& s) const {
   return out;
 }
 
-i64 Space::share_tile(int dim, i64 n) const {
+i64 Space::share_tile(int dim, i64 extent, i64 n) const {
   const i64 quantum = family().quantum[dim];
-  return ceil_div(ceil_div(computation().dims[dim].extent, n), quantum) * quantum;
+  return ceil_div(ceil_div(extent, n), quantum) * quantum;
 }
 
 bool Space::divides_reduction(int dim, i64 n) const {
   const Computation& c = computation();
   if (!c.dims[dim].reduction) return false;
-  if (share_tile(dim, n) >= c.dims[dim].extent) return false;
+  if (share_tile(dim, c.dims[dim].extent, n) >= c.dims[dim].extent) return false;
   if (problem_.root_address(c.inputs()).run_time()) return false;  // nor has a copy a size
   i64 inputs = 0;
   for (int o = 0; o < c.inputs(); ++o) inputs += problem_.root_address(o).elements;

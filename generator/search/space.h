@@ -85,8 +85,8 @@ class Space {
   i64 even_tile(const Spec& s, int dim) const;
   // Ways to divide a dim of a Spec among its threads: all at once first, then by divisors.
   std::vector<Share> shares(const Spec& s) const;
-  // What one of n equal shares of all of a dim has, in whole quanta.
-  i64 share_tile(int dim, i64 n) const;
+  // What one of n equal shares of so much of a dim has, in whole quanta.
+  i64 share_tile(int dim, i64 extent, i64 n) const;
   // Whether n threads may sum parts of this reduction: each has to have a part, and all their
   // copies of the output together are to be a quarter of the inputs at most.
   bool divides_reduction(int dim, i64 n) const;

@@ -119,7 +119,8 @@ class Grower {
   std::optional<Impl> towards_leaf(const Spec& spec) {
     const int uncut = uncut_dims(clipped(c_), spec.uncut);
     for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d) {
-      if (spec.threads == 1 && (spec.uncut >> d & 1)) return legal(spec, {Clip{d, {}}});
+      if ((spec.threads == 1 || !in_region(p_, spec)) && (spec.uncut >> d & 1))
+        return legal(spec, {Clip{d, {}}});
       if (c_.dims[d].reduction || spec.extent[d] <= p_.family.quantum[d] || (uncut >> d & 1))
         continue;
       Loop n;

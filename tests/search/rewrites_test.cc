@@ -68,7 +68,17 @@ TEST_CASE("clip proposes segments, and nothing else divides what they cut") {
                             storage),
                      2});
   Spec s = space.problem().root();
-  CHECK(proposals(space, s, "clip") == "");
+  // By threads: a region for each segment, which is whole.
+  CHECK(proposals(space, s, "clip") ==
+        "clip h | 2 x b=1 h=1 w=8 f=16 r=2 s=3 c=8 x@L2 k@L2 out@L2 threads=2 uncut w | 1 x b=1 "
+        "h=12 w=8 f=16 r=3 s=3 c=8 x@L2 k@L2 out@L2 threads=2 uncut w\n");
+  CHECK(proposals(space, s, "parallel") == "");
+  s.extent[1] = 12;
+  s.uncut = 1 << 2;
+  CHECK(proposals(space, s, "parallel") ==
+        "parallel h by 6 | 1 x b=1 h=6 w=8 f=16 r=3 s=3 c=8 x@L2 k@L2 out@L2 uncut w\n");
+  CHECK(proposals(space, s, "parallel_split") == "");
+  s = space.problem().root();
   s.threads = 1;
   s.place.fill({kL2, false});
   CHECK(

@@ -5,9 +5,10 @@
 //                                            part 110 r 3  { Spec(h: 110, r: 3) }
 //                   cost = 2 * first + second + segments * step
 //
-// Dims are cut in order (Space::clips). Segments of one shape have one
-// program. All that they leave out are products with zero.
+// Dims are cut in order (Space::clips). Segments of one shape have one program. All that they leave
+// out are products with zero. Threads divide each segment in a region of its own.
 
+#include "impl/shares.h"
 #include "search/rewrites/menus.h"
 
 namespace morello::rewrites {
@@ -24,7 +25,7 @@ static void propose(const Space& space, const Spec& spec, const Clipped& x, Emit
 }
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
-  if (spec.threads > 1) return;
+  if (spec.threads > 1 && in_region(space.problem(), spec)) return;
   for (const Clipped& x : space.clips()) {
     if (!(spec.uncut >> x.dim & 1)) continue;
     if (space.cuts_whole_blocks(spec, x)) propose(space, spec, x, emit);

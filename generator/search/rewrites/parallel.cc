@@ -36,10 +36,12 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads <= 1) return;
   for (int d = 0; d < space.dims(); ++d) {
     const Dim& dim = space.computation().dims[d];
-    if (dim.reduction || spec.extent[d] < dim.extent || !space.may_be_shared(spec, d)) continue;
+    if (dim.reduction || !space.may_be_shared(spec, d)) continue;
+    // Outside a region only segments have divided anything.
+    if (in_region(space.problem(), spec) && spec.extent[d] < dim.extent) continue;
     i64 last = 0;
     for (const Share& share : space.shares(spec)) {
-      const i64 tile = space.share_tile(d, share.count);
+      const i64 tile = space.share_tile(d, spec.extent[d], share.count);
       if (tile >= spec.extent[d] || (tile == last && share.leaving == 1)) continue;
       last = tile;
       if (space.steps_whole_blocks(spec, d, tile)) propose(space, spec, d, tile, share, emit);

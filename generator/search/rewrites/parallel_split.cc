@@ -19,14 +19,14 @@
 
 namespace morello::rewrites {
 
-static Loop loop_of(int dim, i64 tile, int leaving) {
+static Loop shares_loop(int dim, i64 tile, int leaving) {
   return {.dim = dim, .tile = tile, .parallel = true, .threads = leaving};
 }
 
 static void propose(const Space& space, const Spec& spec, int d, i64 tile, int leaving, Emit emit) {
   Candidate c;
   c.decision = {.subject = static_cast<std::int16_t>(d), .detail = leaving, .value = tile};
-  c.cost.base = space.region_start() + space.add_shares(spec, loop_of(d, tile, leaving));
+  c.cost.base = space.region_start() + space.add_shares(spec, shares_loop(d, tile, leaving));
   Spec child = spec;
   child.threads = leaving;
   child.extent[d] = tile;
@@ -41,11 +41,12 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   // share begins with it.
   if (spec.threads <= 1 || spec.accumulate) return;
   if (in_region(space.problem(), spec) || !space.accumulates(spec)) return;
+  if (spec.uncut != space.problem().root().uncut) return;  // what is left may be a short window
   for (int d = 0; d < space.dims(); ++d) {
     if (!space.computation().dims[d].reduction || !space.may_be_shared(spec, d)) continue;
     for (const Share& share : space.shares(spec)) {
       if (share.count > spec.threads || !space.divides_reduction(d, share.count)) continue;
-      const i64 tile = space.share_tile(d, share.count);
+      const i64 tile = space.share_tile(d, spec.extent[d], share.count);
       if (space.steps_whole_blocks(spec, d, tile))
         propose(space, spec, d, tile, share.leaving, emit);
     }
@@ -54,7 +55,7 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
 
 static ImplPtr build(const Space&, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
-  Loop loop = loop_of(d.subject, d.value, d.detail);
+  Loop loop = shares_loop(d.subject, d.value, d.detail);
   loop.body = children[0];
   if (spec.extent[loop.dim] % loop.tile > 0) loop.rest = children[1];
   return make_impl(loop);

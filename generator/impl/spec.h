@@ -39,6 +39,7 @@ struct Part {
   bool beside = false;      // threads do others at the same time, each with one thread
   bool leaves = false;      // its output leaves the caches before the kernel is called again
   bool read_again = false;  // ... but is read by what comes behind it before that
+  bool in_place = false;    // its output lies where it reads, and stays in the caches
   static Part at(Level level) {
     Part p;
     p.home.fill(level);

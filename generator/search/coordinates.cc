@@ -118,6 +118,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   if (p.output_leaves())
     out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
                        p.streaming_problem().empty() ? ", may stream" : "");
+  if (p.part.in_place) out += "in place\n";
   const auto& levels = p.machine->levels;
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
   if (p.part.staged && std::any_of(levels.begin(), levels.end(), asks))

@@ -178,6 +178,7 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
   if (s.accumulate) return 2 * t;
   if (to < kL3) return t;
+  if (problem_.part.in_place && to == kL3) return Cost();  // which they are, to be read
   if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
   if (!output_leaves_) return t;
   const i64 written = machine().written_line_millicycles;

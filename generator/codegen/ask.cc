@@ -74,9 +74,9 @@ AskWriter::AskWriter(const Isa& isa, const PackJob& job, const std::vector<Box>&
     return std::accumulate(rows_.begin(), rows_.end(), i64{0},
                            [&](i64 sum, const Rows& r) { return sum + parts(r); });
   };
-  by_line_ = total() < leaves || std::any_of(
-                                     rows_.begin(), rows_.end(),
-                                     [](const Rows& r) { return r.lines > kUnrolledLines; });
+  by_line_ = total() < leaves || std::any_of(rows_.begin(), rows_.end(), [](const Rows& r) {
+               return r.lines > kUnrolledLines;
+             });
   parts_ = total();
   share_ = ceil_div(parts_, leaves);
   exact_ = share_ * leaves == parts_;

@@ -222,13 +222,16 @@ Bounds growing(const Bounds& a, F f, double halves, double least, double most) {
   return {std::max(out.lo, least), std::min(out.hi, most)};
 }
 inline Bounds exp_of(const Bounds& a) {
-  return growing(a, [](double x) { return std::exp(x); }, 5, 0, kInfinity);
+  return growing(
+      a, [](double x) { return std::exp(x); }, 5, 0, kInfinity);
 }
 inline Bounds tanh_of(const Bounds& a) {
-  return growing(a, [](double x) { return std::tanh(x); }, 7, -1, 1);
+  return growing(
+      a, [](double x) { return std::tanh(x); }, 7, -1, 1);
 }
 inline Bounds erf_of(const Bounds& a) {
-  return growing(a, [](double x) { return std::erf(x); }, 7, -1, 1);
+  return growing(
+      a, [](double x) { return std::erf(x); }, 7, -1, 1);
 }
 inline Bounds sqrt_of(const Bounds& a) {
   if (a.open || a.is_nan() || a.hi < 0) return a.open ? a : Bounds::exactly(kNan);

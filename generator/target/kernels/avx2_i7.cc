@@ -3,27 +3,11 @@
 // sums of 32 bits. Three instructions for 32 products, where bytes of eight bits take four. And
 // quads of u8, for VNNI too.
 #include "target/kernels/avx2_quads.h"
+#include "target/kernels/i7.h"
 
 namespace morello::kernels {
 
 using enum Access::Kind;
-
-static constexpr Kernel quads(std::string_view name, std::string_view implements, Dtype a, Dtype b,
-                              std::string_view code, std::string_view finish) {
-  return {.name = name,
-          .implements = implements,
-          .lanes = 8,
-          .group = 4,
-          .lanes_reduce = !finish.empty(),
-          .input = a,
-          .input_b = b,
-          .output = Dtype::i32,
-          .code = code,
-          .finish = finish,
-          .uops = {.fma = 2, .alu = 1},
-          .latency = 1,
-          .temps = 2};
-}
 
 static constexpr std::string_view kByWeights =
     "{c} = _mm256_add_epi32({c}, _mm256_madd_epi16(_mm256_maddubs_epi16({a}, {b}), "
@@ -34,14 +18,14 @@ static constexpr std::string_view kWeightsBy =
 static constexpr std::string_view kSum = "{s} = hsum_i32x8({c});";
 
 static constexpr Kernel kKernels[] = {
-    quads("maddubs_u8i7x32", "(a: u8[1,4], b: i7[4,8]): i32[1,8] = matmul(a, b)", Dtype::u8,
-          Dtype::i7, kByWeights, ""),
-    quads("maddubs_i7u8x32", "(a: i7[1,4], b: u8[4,8]): i32[1,8] = matmul(a, b)", Dtype::i7,
-          Dtype::u8, kWeightsBy, ""),
-    quads("dot_u8i7x32", "(a: u8[1,32], b: i7[32,1]): i32[1,1] = matmul(a, b)", Dtype::u8,
-          Dtype::i7, kByWeights, kSum),
-    quads("dot_i7u8x32", "(a: i7[1,32], b: u8[32,1]): i32[1,1] = matmul(a, b)", Dtype::i7,
-          Dtype::u8, kWeightsBy, kSum),
+    i7_quads(8, "maddubs_u8i7x32", "(a: u8[1,4], b: i7[4,8]): i32[1,8] = matmul(a, b)", Dtype::u8,
+             Dtype::i7, kByWeights),
+    i7_quads(8, "maddubs_i7u8x32", "(a: i7[1,4], b: u8[4,8]): i32[1,8] = matmul(a, b)", Dtype::i7,
+             Dtype::u8, kWeightsBy),
+    i7_quads(8, "dot_u8i7x32", "(a: u8[1,32], b: i7[32,1]): i32[1,1] = matmul(a, b)", Dtype::u8,
+             Dtype::i7, kByWeights, kSum),
+    i7_quads(8, "dot_i7u8x32", "(a: i7[1,32], b: u8[32,1]): i32[1,1] = matmul(a, b)", Dtype::i7,
+             Dtype::u8, kWeightsBy, kSum),
 };
 
 static constexpr Access kAccesses[] = {

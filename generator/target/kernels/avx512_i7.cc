@@ -1,27 +1,11 @@
 // What avx2_i7.cc has, in twice the width: products of u8 and i7 for a CPU with AVX-512 that has no
 // VNNI, and quads of u8.
 #include "target/kernels/avx512_quads.h"
+#include "target/kernels/i7.h"
 
 namespace morello::kernels {
 
 using enum Access::Kind;
-
-static constexpr Kernel quads(std::string_view name, std::string_view implements, Dtype a, Dtype b,
-                              std::string_view code, std::string_view finish) {
-  return {.name = name,
-          .implements = implements,
-          .lanes = 16,
-          .group = 4,
-          .lanes_reduce = !finish.empty(),
-          .input = a,
-          .input_b = b,
-          .output = Dtype::i32,
-          .code = code,
-          .finish = finish,
-          .uops = {.fma = 2, .alu = 1},
-          .latency = 1,
-          .temps = 2};
-}
 
 static constexpr std::string_view kByWeights =
     "{c} = _mm512_add_epi32({c}, _mm512_madd_epi16(_mm512_maddubs_epi16({a}, {b}), "
@@ -32,14 +16,14 @@ static constexpr std::string_view kWeightsBy =
 static constexpr std::string_view kSum = "{s} = hsum_i32x16({c});";
 
 static constexpr Kernel kKernels[] = {
-    quads("maddubs_u8i7x64", "(a: u8[1,4], b: i7[4,16]): i32[1,16] = matmul(a, b)", Dtype::u8,
-          Dtype::i7, kByWeights, ""),
-    quads("maddubs_i7u8x64", "(a: i7[1,4], b: u8[4,16]): i32[1,16] = matmul(a, b)", Dtype::i7,
-          Dtype::u8, kWeightsBy, ""),
-    quads("dot_u8i7x64", "(a: u8[1,64], b: i7[64,1]): i32[1,1] = matmul(a, b)", Dtype::u8,
-          Dtype::i7, kByWeights, kSum),
-    quads("dot_i7u8x64", "(a: i7[1,64], b: u8[64,1]): i32[1,1] = matmul(a, b)", Dtype::i7,
-          Dtype::u8, kWeightsBy, kSum),
+    i7_quads(16, "maddubs_u8i7x64", "(a: u8[1,4], b: i7[4,16]): i32[1,16] = matmul(a, b)",
+             Dtype::u8, Dtype::i7, kByWeights),
+    i7_quads(16, "maddubs_i7u8x64", "(a: i7[1,4], b: u8[4,16]): i32[1,16] = matmul(a, b)",
+             Dtype::i7, Dtype::u8, kWeightsBy),
+    i7_quads(16, "dot_u8i7x64", "(a: u8[1,64], b: i7[64,1]): i32[1,1] = matmul(a, b)", Dtype::u8,
+             Dtype::i7, kByWeights, kSum),
+    i7_quads(16, "dot_i7u8x64", "(a: i7[1,64], b: u8[64,1]): i32[1,1] = matmul(a, b)", Dtype::i7,
+             Dtype::u8, kWeightsBy, kSum),
 };
 
 static constexpr Access kAccesses[] = {

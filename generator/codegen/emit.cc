@@ -417,8 +417,14 @@ std::string HeaderWriter::macros() const {
   std::string out =
       "#if defined(__GNUC__)\n"
       "#define MORELLO_UNUSED __attribute__((unused))\n"
+      "// Others may read and write what p points to. GCC 12 forgets what a function reads by way "
+      "of\n"
+      "// an index that it has made of a pointer: it then ends the life of a caller's array too "
+      "soon.\n"
+      "#define MORELLO_SHARED(p) __asm__ volatile(\"\" : : \"r\"(p) : \"memory\")\n"
       "#else\n"
       "#define MORELLO_UNUSED\n"
+      "#define MORELLO_SHARED(p) static_cast<void>(p)\n"
       "#endif\n";
   out += kX86;
   out += "#define MORELLO_BASE __attribute__((target(\"no-avx\")))\n";
@@ -447,7 +453,7 @@ bool HeaderWriter::strided() const {
 }
 
 std::string HeaderWriter::undefine() const {
-  std::string out = "#undef MORELLO_UNUSED\n#undef MORELLO_BASE\n";
+  std::string out = "#undef MORELLO_UNUSED\n#undef MORELLO_SHARED\n#undef MORELLO_BASE\n";
   if (strided()) out += "#undef MORELLO_STRIDED\n";
   for (const Isa* isa : isas()) out += fmt::format("#undef MORELLO_{}\n", isa->name);
   return out;

@@ -216,6 +216,7 @@ void FusionWriter::parallel(Writer& w, const FusedPtr& n, const Tile& t, const H
   const i64 count = tasks(t, here.extents);
   const std::string data = names_.fresh("data"), i = names_.fresh("i");
   w.line("{}_data {} = {{{}}};", function, data, fmt::join(values, ", "));
+  w.line("MORELLO_SHARED(&{});", data);
   w.open("if (pool.run != nullptr)");
   w.line("pool.run(pool.context, {}, {}, &{});", count, function, data);
   w.otherwise();
@@ -247,6 +248,7 @@ std::string FusionWriter::chunk(const FusedPtr& n, const Tile& t, const Here& he
     w.line("unsigned char* {} = data->workspace + task * {};", inside.arena, each);
   } else if (each > 0) {
     w.line("alignas(64) unsigned char {}[{}];", inside.arena, each);
+    w.line("MORELLO_SHARED({});", inside.arena);
   }
   const i64 extent = here.extents[t.dim];
   const bool outside = std::exchange(streams_, false);
@@ -308,6 +310,7 @@ NestCode FusionWriter::code() {
     params.emplace_back("unsigned char* workspace");
   } else if (arena > 0) {
     w.line("alignas(64) unsigned char arena[{}];", arena);
+    w.line("MORELLO_SHARED(arena);");
   }
   emit(w, f_.root, here);
   fence(w);

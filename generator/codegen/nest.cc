@@ -72,9 +72,10 @@ class NestWriter {
   std::vector<Asked> asked_ = {};
 };
 
-// How many leaves a program runs.
+// How many leaves a function runs; what tasks run are other functions.
 i64 leaves_of(const Problem& p, const Spec& spec, const Impl& impl) {
   if (const Call* call = std::get_if<Call>(&impl.node)) return call->kind == Call::Kind::kLeaf;
+  if (const Loop* loop = std::get_if<Loop>(&impl.node); loop && loop->parallel) return 0;
   i64 leaves = 0;
   for (const Child& part : children(p, spec, impl))
     leaves += part.times * leaves_of(p, part.spec, *part.impl);
@@ -247,6 +248,7 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
 void NestWriter::region(const std::string& function, i64 tasks, const std::string& values) {
   const std::string data = names.fresh("data"), i = names.fresh("i");
   w.line("{}_data {} = {{{}}};", function, data, values);
+  w.line("MORELLO_SHARED(&{});", data);
   w.open("if (pool.run != nullptr)");
   w.line("pool.run(pool.context, {}, {}, &{});", tasks, function, data);
   w.otherwise();
@@ -280,6 +282,7 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
     w.line("unsigned char* {} = data->workspace + task * {};", kArena, arena);
   } else if (arena > 0) {
     w.line("alignas(64) unsigned char {}[{}];", kArena, arena);
+    w.line("MORELLO_SHARED({});", kArena);
   }
   if (divides_reduction(n)) fields.line("{} copies;", mutable_pointer(refs[c_.inputs()].dtype));
   inside.task(spec, impl, here, "task");
@@ -385,6 +388,8 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
     nest.w.line("alignas(64) unsigned char {}[{}];", kArena, arena);
   else if (arena > 0)
     nest.w.line("unsigned char* {} = workspace;", kArena);
+  for (int t = 0; t < c.tensors(); ++t) nest.w.line("MORELLO_SHARED({});", refs[t].pointer);
+  if (local && arena > 0) nest.w.line("MORELLO_SHARED({});", kArena);
   nest.emit(root, impl, refs, 0);
   if (fenced) nest.fence();
   code.streams = nest.streams;

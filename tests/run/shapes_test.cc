@@ -22,6 +22,7 @@ struct Shape {
 };
 
 constexpr Shape kQuick[] = {
+    {"seven_bits(a: u8[9,67], b: i7[67,21] packed): i32 = matmul(a, b)", 2},
     {"one(a: f32[1,1], b: f32[1,1]): f32 = matmul(a, b)", 1},
     {"odd(a: f32[3,5], b: f32[5,7]): f32 = matmul(a, b)", 2},
     {"thirteen(a: f32[13,17], b: f32[17,19] col): f32 col = matmul(a, b)", 2},
@@ -132,6 +133,10 @@ constexpr Shape kStages[] = {
     {"long_rows(x: f32[3,20001]): f32 = softmax(x, axis=1)", 1},
     {"long_columns(x: f32[12345,3]): f32 = softmax(x, axis=0)", 1},
     {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
+    // GCC 12 let t end before its reader ran (MORELLO_SHARED).
+    {"rounded_first(x: f32[93], y: bf16[93,2]): f16[93,2] = spread(t, axis=1) - y where t: bf16 = "
+     "x",
+     3},
 };
 
 // Of one stage, of several, in pieces; rows that begin at multiples of 16 bytes and not.

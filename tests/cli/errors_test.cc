@@ -94,7 +94,7 @@ const Row kRows[] = {
     {{"check", "--spec", "(a: f23[4]): f32 = convert(a)"},
      3,
      "<spec>:1:5: error: unknown element type `f23`; allowed: f32, bf16, f16, i32, i16, u8, "
-     "i8\n  (a: f23[4]): f32 = convert(a)\n      ^~~\n"},
+     "i8, i7\n  (a: f23[4]): f32 = convert(a)\n      ^~~\n"},
     {{"generate", "--spec", "TINY"},
      2,
      "morello: error: the kernel has no name: write one before its `(` or give --name\nHINT"},

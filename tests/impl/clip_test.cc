@@ -110,6 +110,20 @@ TEST_CASE("nothing divides a dim before it is cut") {
   }
 }
 
+TEST_CASE("threads divide segments one by one, outside the region of any") {
+  Unpadded u(kPadded, "quantum=w:6,f:16 ");
+  const ImplPtr impl =
+      test::program(u.problem, "clip h\n  part 1 r 2\n    call\n  part 7 r 3\n    call");
+  for (const int threads : {2, 4}) {
+    u.problem.threads = threads;
+    const Spec spec = test::hole_spec(
+        u.problem, "b=1 h=9 w=6 f=16 r=3 c=12 x@mem k@mem out@mem threads=2 uncut h");
+    const std::string why = verify(u.problem, spec, *impl);
+    CHECK((why == "clip h: segments are divided among threads one by one, not within a region") ==
+          (threads == 4));
+  }
+}
+
 TEST_CASE("what is no clip says where") {
   struct Text {
     std::string_view program, error;

@@ -211,8 +211,6 @@ std::string Verifier::problem(const Spec& spec, const Clip& n) const {
                               [&](const Clipped& other) { return other.dim == n.dim; });
   if (x == clipped_.end() || !(spec.uncut >> n.dim & 1))
     return fmt::format("no window reaches beyond what it reads along {} here", c_.dims[n.dim].name);
-  if (spec.threads > 1 && in_region(p_, spec))
-    return "segments are divided among threads one by one, not within a region";
   if (n.parts.size() != static_cast<size_t>(shapes_of(x->segments)) ||
       std::find(n.parts.begin(), n.parts.end(), nullptr) != n.parts.end())
     return fmt::format("segments have {} shapes, and each one part", shapes_of(x->segments));

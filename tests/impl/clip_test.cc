@@ -119,7 +119,7 @@ TEST_CASE("threads divide segments one by one, outside the region of any") {
     const Spec spec = test::hole_spec(
         u.problem, "b=1 h=9 w=6 f=16 r=3 c=12 x@mem k@mem out@mem threads=2 uncut h");
     const std::string why = verify(u.problem, spec, *impl);
-    CHECK((why == "directly inside a parallel loop that leaves 2 threads stands another") ==
+    CHECK((why == "clip h: directly inside a parallel loop that leaves 2 threads stands another") ==
           (threads == 4));
   }
 }

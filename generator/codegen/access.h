@@ -6,6 +6,9 @@
 
 namespace morello {
 
+inline constexpr i64 kLine = 64;          // bytes of a cache line everywhere we run
+inline constexpr i64 kUnrolledLines = 4;  // most that are asked for without a loop
+
 // What a row has in place of its {count}, if it has one.
 std::string count(Writer& w, std::string_view code, i64 n);
 

@@ -15,8 +15,6 @@
 namespace morello {
 namespace {
 
-constexpr i64 kLine = 64;
-constexpr i64 kUnrolledLines = 4;
 constexpr size_t kMostBoxes = 4;
 // To GCC a function that does nothing but ask does nothing, and it drops its calls.
 constexpr std::string_view kEffect = "__asm__ volatile(\"\");";

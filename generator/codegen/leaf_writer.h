@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/access.h"
 #include "codegen/functions.h"
 #include "codegen/leaf.h"
 #include "impl/family.h"
 
 namespace morello {
-
-inline constexpr i64 kLine = 64;
 
 class LeafWriter {
  public:

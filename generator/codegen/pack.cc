@@ -26,9 +26,6 @@ namespace {
 constexpr i64 kUnrolledElements = 16;
 constexpr i64 kUnrolledConversions = 8;
 constexpr i64 kUnrolledVectors = 4;
-constexpr i64 kUnrolledLines = 4;  // that are asked for
-// Bytes of a source row that are transposed before the next rows: a cache line everywhere we run.
-constexpr i64 kLine = 64;
 // Panels side by side, and rows of them, before the next panels. Cycles a line of 16 MiB in L3
 // (Granite Rapids), panel after panel / these / all panels row by row: 256 columns of f32 to
 // panels of 16, 22.9 / 12.9 / 12.5; 2048, 29.6 / 16.4 / 24.4; 8-bit, 1024 columns to panels of 16,

@@ -390,6 +390,25 @@ TEST_CASE("a leaf may store past the caches what leaves them") {
   }
 }
 
+TEST_CASE("what is stored where it was read costs nothing more in L3") {
+  const Machine machine = toy_machine(1024, 4096, 1 << 20);
+  const KernelSpec k = spec("(x: f32[64,32]): f32 = exp(x)");
+  for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
+    CAPTURE(f.str(k.computation()));
+    Problem p{&k.computation(), &machine, f, 1};
+    p.part = Part::at(kL3);
+    const Space apart(p);
+    p.part.in_place = true;
+    const Space in_place(p);
+    Spec s = p.root();
+    for (const Level out : {kL2, kL3, kMemory}) {
+      s.place[k.computation().inputs()] = {out, false};
+      CHECK((in_place.leaf(s, {}) < apart.leaf(s, {})) == (out == kL3));
+      CHECK(in_place.leaf(s, {}) <= apart.leaf(s, {}));
+    }
+  }
+}
+
 TEST_CASE("one tile below the quantum divides a dim evenly, where no panel is cut") {
   constexpr std::string_view kSpec = "(a: f32[64,16], b: f32[16,96]): f32 = matmul(a, b)";
   const KernelSpec k = spec(kSpec);

@@ -4,16 +4,17 @@
 //   morello::ffw(x, w, y, pool);
 //
 // A region offers one share to each worker it can use and does its own share meanwhile. With
-// n <= size(), index i belongs to thread i (the caller is thread 0), so that a thread meets the
-// same part of the data every time; with more indices, threads take the next one as they get free.
+// n <= size(), index i belongs to thread i (the caller is thread 0); with more indices each thread
+// has a run of neighbouring ones, and takes those that others have not begun once it has none left.
+// A thread therefore meets the same part of the data every time, and what is in its caches.
 // A worker that has not begun when the caller has nothing left to do is not waited for: the caller
 // takes the offer back and does that share itself. A short region therefore never pays for waking
 // a sleeper, and a pool with more threads than cores makes progress.
 //
 // Workers wait for the next region by spinning for about 50 microseconds, then sleep. Only workers
 // with a share are woken. Measured by bench/pool.cc on two cores of a Zen 5: an empty region takes
-// 0.02 microseconds, reaching the other thread 0.2 to 0.6 while it spins and 26 when it sleeps; of a
-// Granite Rapids 0.03, 0.41 and 28 to 55 (0.53 while what to do lay in a line of its own).
+// 0.02 microseconds, reaching the other thread 0.2 to 0.6 while it spins and 26 when it sleeps; on
+// a Granite Rapids 0.03, 0.41 and 28 to 55 (0.53 while what to do lay in a line of its own).
 //
 // Regions from several threads at once are safe: they run one after the other. A region begun
 // inside another one's body runs serially on its thread. A body must not throw.
@@ -42,10 +43,11 @@ class ThreadPool {
   using Body = void (*)(void* data, std::size_t index) noexcept;
 
   // `threads` counts the caller; 0 stands for the processors this process may use.
-  explicit ThreadPool(int threads = 0) {
-    const int wanted = threads > 0 ? threads : available_processors();
+  explicit ThreadPool(int threads = 0)
+      : runs_(static_cast<std::size_t>(threads > 0 ? threads : available_processors())) {
+    const int wanted = static_cast<int>(runs_.size());
     const bool crowded = wanted > available_processors();
-    workers_.reserve(static_cast<std::size_t>(wanted) - 1);
+    workers_.reserve(runs_.size() - 1);
     for (int i = 1; i < wanted; ++i) {
       workers_.push_back(std::make_unique<Worker>(static_cast<std::size_t>(i), crowded));
     }
@@ -64,13 +66,12 @@ class ThreadPool {
     const std::lock_guard<std::mutex> one_region_at_a_time(callers_);
     inside_region() = true;
     const std::size_t helpers = n - 1 < workers_.size() ? n - 1 : workers_.size();
-    const bool shared = n > workers_.size() + 1;
-    if (shared) next_.store(0, std::memory_order_relaxed);
-    const Share share{body, data, n, shared ? &next_ : nullptr};
+    Share share{body, data, nullptr, helpers + 1};
+    if (n > share.threads) share.runs = divide(n);
     for (std::size_t w = 0; w < helpers; ++w) workers_[w]->offer(share);
-    share.run(0);
+    share.work(0);
     for (std::size_t w = 0; w < helpers; ++w) {
-      if (workers_[w]->take_back()) share.run(w + 1);
+      if (workers_[w]->take_back()) share.work(w + 1);
     }
     for (std::size_t w = 0; w < helpers; ++w) workers_[w]->wait();
     inside_region() = false;
@@ -84,23 +85,41 @@ class ThreadPool {
   }
 
  private:
+  // The indices of one thread that nobody has begun, where there are more of them than threads.
+  struct alignas(64) Run {
+    std::atomic<std::size_t> next{0};
+    std::size_t end = 0;
+  };
+
   // What a thread has to do. Each worker has its own, in the cache line that it polls: one line
   // that comes from another core, not two, stands between the offer and the body.
   struct Share {
     Body body;
     void* data;
-    std::size_t n;
-    std::atomic<std::size_t>* next;  // more indices than threads: take the next one from here
+    Run* runs;  // one for each of `threads`; none: indices are threads
+    std::size_t threads;
 
-    void run(std::size_t thread) const noexcept {
-      if (next == nullptr) return body(data, thread);
-      for (;;) {
-        const std::size_t i = next->fetch_add(1, std::memory_order_relaxed);
-        if (i >= n) return;
-        body(data, i);
+    void work(std::size_t thread) const noexcept {
+      if (runs == nullptr) return body(data, thread);
+      for (std::size_t i = 0; i < threads; ++i) work_on(runs[(thread + i) % threads]);
+    }
+    void work_on(Run& run) const noexcept {
+      while (run.next.load(std::memory_order_relaxed) < run.end) {
+        const std::size_t i = run.next.fetch_add(1, std::memory_order_relaxed);
+        if (i < run.end) body(data, i);
       }
     }
   };
+
+  // Before anybody is offered a share: who is done looks at the others' runs.
+  Run* divide(std::size_t n) noexcept {
+    const std::size_t threads = runs_.size();
+    for (std::size_t t = 0; t < threads; ++t) {
+      runs_[t].next.store(n * t / threads, std::memory_order_relaxed);
+      runs_[t].end = n * (t + 1) / threads;
+    }
+    return runs_.data();
+  }
 
   // One waits in turn: a while with the processor's pause instruction, then by giving the
   // processor away. `crowded` = more threads than processors: pausing would only delay the others.
@@ -143,7 +162,10 @@ class ThreadPool {
       share_ = share;  // nobody reads it: this worker has finished the one before, or never began
       replace(kOffered);
     }
-    bool take_back() noexcept { return move(kOffered, kIdle); }
+    // Looks first: trying takes the line away from who works.
+    bool take_back() noexcept {
+      return state_.load(std::memory_order_relaxed) == kOffered && move(kOffered, kIdle);
+    }
     void wait() noexcept {
       Patience patience(crowded_);
       while (state_.load(std::memory_order_acquire) == kTaken) patience.wait();
@@ -169,7 +191,7 @@ class ThreadPool {
         if (state == kStop) return;
         if (!move(kOffered, kTaken)) continue;  // taken back meanwhile
         const Share share = share_;  // a caller that looks whether it is free takes the line away
-        share.run(index_);
+        share.work(index_);
         state_.store(kIdle, std::memory_order_release);
       }
     }
@@ -228,9 +250,9 @@ class ThreadPool {
     return processors == 0 ? 1 : static_cast<int>(processors);
   }
 
-  alignas(64) std::atomic<std::size_t> next_{0};
-  alignas(64) std::mutex callers_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // last: they use the counter
+  std::mutex callers_;
+  std::vector<Run> runs_;                         // one for each thread
+  std::vector<std::unique_ptr<Worker>> workers_;  // last: they use the rest
 };
 
 }  // namespace morello

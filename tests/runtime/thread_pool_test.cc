@@ -81,6 +81,38 @@ TEST_CASE("the threads run together, and index i stays on thread i") {
   CHECK(*ids[1].begin() != *ids[2].begin());
 }
 
+TEST_CASE("of more indices every thread has a run, the same every time") {
+  constexpr std::size_t kThreads = 3, kRun = 4;
+  ThreadPool pool(kThreads);
+  std::vector<std::set<std::thread::id>> ids(kThreads);
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<std::size_t> arrived{0};
+    run(pool, kThreads * kRun, [&](std::size_t i) {
+      if (i % kRun != 0) return;
+      ids[i / kRun].insert(std::this_thread::get_id());
+      ++arrived;
+      while (arrived.load() < kThreads) std::this_thread::yield();
+    });
+  }
+  for (const auto& seen : ids) CHECK(seen.size() == 1);
+  CHECK(ids[0].count(std::this_thread::get_id()) == 1);
+  CHECK(*ids[1].begin() != *ids[2].begin());
+}
+
+// Index 0 returns only when all others are done, those of its own run as well.
+TEST_CASE("who has nothing left takes what others have not begun") {
+  for (int threads = 2; threads <= 5; ++threads) {
+    ThreadPool pool(threads);
+    const std::size_t n = 4 * static_cast<std::size_t>(threads) + 1;
+    std::atomic<std::size_t> done{0};
+    run(pool, n, [&](std::size_t i) {
+      while (i == 0 && done.load() + 1 < n) std::this_thread::yield();
+      ++done;
+    });
+    CHECK(done.load() == n);
+  }
+}
+
 TEST_CASE("a region inside a body runs serially, of this pool or another") {
   ThreadPool pool(3);
   ThreadPool other(2);

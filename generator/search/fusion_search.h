@@ -128,6 +128,7 @@ class FusionSearch {
   Sum one_by_one(const Group& g) const;
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
+  Cost written_again(const Group& g, int cut) const;
 
   struct Batches {
     std::set<int> dims = {};

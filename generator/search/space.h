@@ -56,6 +56,10 @@ struct Region {
   int line_bytes = 64;
 };
 
+// What it costs a thread that the end of a stream of another's, along memory that both write to,
+// has brought lines from its own caches to the other's: they have to come back before it can write.
+Cost border(const Machine& machine);
+
 // A way to divide a dim: into `count` shares, and what is left of the threads for each.
 struct Share {
   i64 count = 1;
@@ -111,6 +115,8 @@ class Space {
   Cost asked_copy(const Spec& s, int operand, Level to) const;
   // Starting and ending a parallel region.
   Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
+  // What it costs a thread that rows of the output end in its share where another's goes on.
+  Cost borders(const Spec& s, const Spec& share) const;
   // Adding up what the shares of a parallel reduction have summed.
   Cost add_shares(const Spec& s, const Loop& loop) const;
   // Bringing in what is read beside the output: each element once, from where it lies at the root.

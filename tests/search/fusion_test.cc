@@ -173,6 +173,18 @@ TEST_CASE("tiles keep what lies between stages in a cache") {
   CHECK_MESSAGE(divided.starts_with("parallel i by 256\n  loop i by "), divided);
 }
 
+// Written again, a result's elements at the border of two shares have come back from the other's
+// cache first.
+TEST_CASE("tiles of a share meet the others' shares once only") {
+  const Machine machine = *load_machine("graniterapids");
+  for (const int columns : {1024, 2048}) {
+    const std::string text = fmt::format("(x: f32[8,{}]): f32 = softmax(x, axis=1)", columns);
+    const std::string divided = shape(text, machine, 2);
+    CHECK_MESSAGE(divided.starts_with("parallel i by 4\n"), divided);
+    CHECK_MESSAGE(divided.find("\n    t1\n") == std::string::npos, divided);  // of all four rows
+  }
+}
+
 // Dims that all of a kernel may be tiled in, and the sizes: "b 1 4; m 1 2".
 std::string root_tiles(std::string_view text, int threads = 1) {
   const Machine machine = toy_machine(4096, 32768, 1 << 20);

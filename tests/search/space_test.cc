@@ -409,6 +409,34 @@ TEST_CASE("what is stored where it was read costs nothing more in L3") {
   }
 }
 
+TEST_CASE("shares pay for long rows that they end in, and for no others") {
+  const Machine machine = toy_machine(1024, 4096, 1 << 20);
+  struct Row {
+    std::string_view text;
+    int dim;
+    i64 tile;
+    i64 rows;
+  };
+  for (const Row& row : {Row{"(x: f32[8,4096], y: f32[8,4096] col): f32 = x + y", 1, 2048, 8},
+                         Row{"(x: f32[8,4096], y: f32[8,4096] col): f32 = x + y", 1, 1024, 8},
+                         Row{"(x: f32[8,4096], y: f32[8,4096] col): f32 = x + y", 0, 4, 0},
+                         Row{"(x: f32[8,4096], y: f32[8,4096] col): f32 = x + y", 1, 1023, 0},
+                         Row{"(x: f32[8,4096], y: f32[8,4096] col): f32 col = x + y", 0, 4, 0},
+                         Row{"(x: f32[4096,8], y: f32[4096,8] col): f32 col = x + y", 0, 2048, 8},
+                         Row{"(x: f32[1,8192], y: f32[8192]): f32 = x + y", 1, 4096, 0},
+                         Row{"(a: f32[6,32], b: f32[32,4096]): f32 = matmul(a, b)", 1, 2048, 6}}) {
+    CAPTURE(row.text);
+    const KernelSpec k = spec(row.text);
+    for (const Family& f : families(k.computation(), *find_isa("avx2"))) {
+      CAPTURE(f.str(k.computation()));
+      const Space space({&k.computation(), &machine, f, 2});
+      Spec s = space.problem().root(), share = s;
+      share.extent[row.dim] = row.tile;
+      CHECK(space.borders(s, share) == row.rows * border(machine));
+    }
+  }
+}
+
 TEST_CASE("one tile below the quantum divides a dim evenly, where no panel is cut") {
   constexpr std::string_view kSpec = "(a: f32[64,16], b: f32[16,96]): f32 = matmul(a, b)";
   const KernelSpec k = spec(kSpec);

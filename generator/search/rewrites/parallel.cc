@@ -1,7 +1,7 @@
 // Parallel tile: divide a parallel dimension among the threads.
 //
 //   Spec(d: e, threads T)  =>  parallel d by t leaving T/p { Spec(d: t, threads T/p) } rest { ... }
-//                   cost = ceil(steps / p) * body + start and end of the region
+//                   cost = ceil(steps / p) * (body + borders) + start and end of the region
 //
 // p shares, equal up to the quantum, for p = T, for 2T where that balances a ragged end better, and
 // for the divisors of T in between: then the threads that are left divide another dimension, whose
@@ -24,7 +24,9 @@ static void propose(const Space& space, const Spec& spec, int d, i64 tile, Share
   child.extent[d] = tile;
   const i64 steps = (extent + tile - 1) / tile;
   const i64 at_once = spec.threads / share.leaving;
-  c.add(child, (steps + at_once - 1) / at_once);
+  const i64 each = (steps + at_once - 1) / at_once;
+  if (share.leaving == 1) c.cost.base = c.cost.base + each * space.borders(spec, child);
+  c.add(child, each);
   if (extent % tile > 0) {
     child.extent[d] = extent % tile;
     c.add(child, 0);

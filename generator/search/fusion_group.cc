@@ -12,13 +12,17 @@ namespace morello {
 void FusionSearch::list_uses() {
   const int stages = static_cast<int>(g_.stages.size());
   uses_.resize(g_.tensors.size());
+  along_.resize(g_.tensors.size());
   for (int t = 0; t < static_cast<int>(g_.tensors.size()); ++t)
     for (int s = 0; s < stages; ++s) {
       const int o = g_.operand_of(s, t);
       if (o < 0) continue;
       std::vector<AxisMap>& axes = uses_[t].emplace_back(g_.stages[s].computation.tensor(o).axes);
       for (AxisMap& axis : axes)
-        for (AxisTerm& term : axis) term.dim = g_.dim_of(s, term.dim);
+        for (AxisTerm& term : axis) {
+          term.dim = g_.dim_of(s, term.dim);
+          along_[t].insert(term.dim);
+        }
     }
   for (int begin = 0; begin < stages; ++begin)
     for (int end = begin + 1; end <= stages; ++end) touched_[{begin, end}] = list(begin, end);
@@ -91,14 +95,18 @@ i64 FusionSearch::footprint(const Group& g) const {
   return total;
 }
 
-// The nearest level of which three quarters hold so many bytes; for several threads one that each
-// of them finds what the others have made in.
+// Three quarters of a level.
+i64 FusionSearch::room(Level l, bool beside) const {
+  const LevelDesc& level = machine_.levels[l];
+  const i64 sharing = beside ? std::min(level.shared_by, options_.threads) : 1;
+  return level.bytes / sharing / 4 * 3;
+}
+
+// The nearest level that has room for so many bytes; for several threads one that each of them
+// finds what the others have made in.
 Level FusionSearch::nearest(i64 bytes, int threads, bool beside) const {
-  for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l) {
-    const LevelDesc& level = machine_.levels[l];
-    const i64 sharing = beside ? std::min(level.shared_by, options_.threads) : 1;
-    if (bytes <= level.bytes / sharing / 4 * 3) return l;
-  }
+  for (Level l = threads > 1 ? kL2 : kL1; l <= kL3; ++l)
+    if (bytes <= room(l, beside)) return l;
   return kMemory;
 }
 
@@ -144,11 +152,14 @@ void FusionSearch::touch(Group& g, Level near) const {
       g.level[t] = std::min(g.level[t], near);
 }
 
-// It finds near what the first part has touched, where all fits.
+// It finds near what the first part has touched, where all fits, and some of it where not.
 Group FusionSearch::second(const Group& g, int cut) const {
   Group out = first(g, cut);
-  const Level near = nearest(g);
-  touch(out, near);
+  touch(out, nearest(g));
+  for (const Left& left : left_near(g, cut))
+    for (size_t t = 0; t < out.level.size(); ++t)
+      if (g_.memory_of(static_cast<int>(t)) == left.memory)
+        out.level[t] = std::min(out.level[t], left.level);
   out.begin = cut;
   out.end = g.end;
   return out;
@@ -160,7 +171,7 @@ FusionSearch::Sum FusionSearch::one_by_one(const Group& g) const {
   Group left = g;
   for (int cut = g.begin + 1; cut < g.end; ++cut) {
     const Group alone = first(left, cut);
-    out.base = out.base + storing(alone, stored(left, cut));
+    out.base = out.base + crossing(left, cut);
     out.parts.emplace_back(alone, 1);
     left = second(left, cut);
   }
@@ -213,6 +224,65 @@ Cost FusionSearch::bring(const Group& g, const Option& o) const {
                           Cost::milli(from.prefetched_millicycles);
     }
   return total;
+}
+
+// A cache that evicts what nobody has touched for longest still has an element if what was touched
+// in between fits. Of what runs along with a memory from beginning to end that is what the first
+// part had left to touch, and what the second has touched already: the longer the memory, the more
+// of one and the less of the other. Of anything else it is all. (G, L2 2 MiB, softmax of rows of 1
+// MiB: row by row, the maximum, exponentials stored in the result, and these scaled, 0.79 of the
+// time of what reads x from L3 twice and makes exponentials twice, AVX-512, 8 rows; 0.82, 32 rows;
+// AVX2 0.84, 0.88.)
+std::optional<FusionSearch::Left> FusionSearch::left(const Group& g, int cut, int memory) const {
+  const auto touches = [&](int stage, int m) {
+    const std::vector<int>& all = touched_.at({stage, stage + 1}).memory;
+    return std::binary_search(all.begin(), all.end(), m);
+  };
+  const Level level = nearest(g) - 1;
+  const i64 room = this->room(level, g.beside), bytes = bytes_of(memory, g.extents);
+  if (bytes > room) return {};
+  int last = cut - 1, next = cut;
+  while (!touches(last, memory)) --last;
+  while (!touches(next, memory)) ++next;
+  i64 all = bytes, before = 0, behind = 0;
+  for (const int m : touched_.at({last, next + 1}).memory) {
+    if (m == memory) continue;
+    bool along = touches(last, m) != touches(next, m) && along_[m] == along_[memory];
+    for (int s = last + 1; s < next; ++s) along &= !touches(s, m);
+    (!along ? all : touches(last, m) ? before : behind) += bytes_of(m, g.extents);
+  }
+  const i64 least = all + std::min(before, behind), most = all + std::max(before, behind);
+  if (least > room) return {};
+  const i64 lines = ceil_div(bytes, machine_.levels[level].line);
+  const i64 gone = most <= room ? 0 : ceil_div(lines * (most - room), most - least);
+  if (gone == lines) return {};
+  return Left{memory, level, gone};
+}
+
+// Of L2 and L3 only: what a line from L2 costs more than one from L1 is soon covered. For several
+// threads see nearest().
+std::vector<FusionSearch::Left> FusionSearch::left_near(const Group& g, int cut) const {
+  std::vector<Left> out;
+  if (g.threads > 1 || nearest(g) <= kL2) return out;
+  const std::vector<int>& behind = touched_.at({cut, g.end}).memory;
+  for (const int m : touched_.at({g.begin, cut}).memory)
+    if (std::binary_search(behind.begin(), behind.end(), m))
+      if (const std::optional<Left> some = left(g, cut, m)) out.push_back(*some);
+  return out;
+}
+
+Cost FusionSearch::coming_back(const Group& g, int cut) const {
+  const auto line = [&](Level l) { return machine_.levels[l].prefetched_millicycles; };
+  Cost total;
+  for (const Left& some : left_near(g, cut))
+    total =
+        total + Cost::milli(some.gone * std::max<i64>(0, line(some.level + 1) - line(some.level)));
+  return total;
+}
+
+// What a cut costs besides its parts.
+Cost FusionSearch::crossing(const Group& g, int cut) const {
+  return storing(first(g, cut), stored(g, cut)) + written_again(g, cut) + coming_back(g, cut);
 }
 
 // A thread that writes all of its share of a result again, behind a cut, has lost its borders to

@@ -117,6 +117,7 @@ class FusionSearch {
   void touch(Group& g, Level near) const;
   i64 bytes_of(int tensor, const GraphExtents& extents) const;
   i64 footprint(const Group& g) const;
+  i64 room(Level level, bool beside) const;
   Level nearest(i64 bytes, int threads, bool beside) const;
   Level nearest(const Group& g) const { return nearest(footprint(g), g.threads, g.beside); }
   bool depends(const Group& g, int tensor, int dim) const;
@@ -129,6 +130,16 @@ class FusionSearch {
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
   Cost written_again(const Group& g, int cut) const;
+  // What both parts of a cut touch, and where the second finds some of it, or all.
+  struct Left {
+    int memory;
+    Level level;
+    i64 gone;  // lines that have to come from the next level
+  };
+  std::vector<Left> left_near(const Group& g, int cut) const;
+  std::optional<Left> left(const Group& g, int cut, int memory) const;
+  Cost coming_back(const Group& g, int cut) const;
+  Cost crossing(const Group& g, int cut) const;
 
   struct Batches {
     std::set<int> dims = {};
@@ -171,6 +182,7 @@ class FusionSearch {
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
   std::vector<std::vector<std::vector<AxisMap>>> uses_;  // axes of operands, in dims of the Graph
+  std::vector<std::set<int>> along_;                     // these dims
   std::map<std::pair<int, int>, Touched> touched_;       // by begin and end
   std::unordered_map<std::string, Node> nodes_;
   std::unordered_map<std::string, std::optional<Optimum>> programs_;

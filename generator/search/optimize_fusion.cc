@@ -189,9 +189,7 @@ std::vector<Option> FusionSearch::options(const Group& g) {
 
 FusionSearch::Sum FusionSearch::sum(const Group& outside, const Option& o) const {
   if (o.cut >= 0) {
-    const Group start = first(outside, o.cut);
-    return {storing(start, stored(outside, o.cut)) + written_again(outside, o.cut),
-            {{start, 1}, {second(outside, o.cut), 1}}};
+    return {crossing(outside, o.cut), {{first(outside, o.cut), 1}, {second(outside, o.cut), 1}}};
   }
   const Group g = keeping(outside, kept(outside, o));
   const i64 extent = g.extents[o.dim], rest = extent % o.tile, steps = extent / o.tile;

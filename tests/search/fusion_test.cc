@@ -185,6 +185,25 @@ TEST_CASE("tiles of a share meet the others' shares once only") {
   }
 }
 
+// Three quarters of an L2 of 2 MiB. Half of a row of 1 MiB is still there when the last stage comes
+// to it, as it evicts the row with what it stores.
+TEST_CASE("a stage finds in a cache what is still there, if it is not all") {
+  const Machine machine = *load_machine("graniterapids");
+  for (const auto& [columns, from] : {std::pair{131072, "x@L2"},
+                                      {196608, "x@L2"},
+                                      {262144, "x@L2"},
+                                      {327680, "x@L2"},
+                                      {393216, "x@L3"},
+                                      {1048576, "x@L3"}}) {
+    const KernelSpec k = spec(fmt::format(
+        "(x: f32[8,{0}]): f32 = x * broadcast(reduce_max(x, axis=1), axis=1)", columns));
+    const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+    const std::string text = print(*o.fusion);
+    const std::string last = text.substr(text.find("out: "));
+    CHECK_MESSAGE(last.substr(0, last.find('\n')).find(from) != std::string::npos, text);
+  }
+}
+
 // Dims that all of a kernel may be tiled in, and the sizes: "b 1 4; m 1 2".
 std::string root_tiles(std::string_view text, int threads = 1) {
   const Machine machine = toy_machine(4096, 32768, 1 << 20);

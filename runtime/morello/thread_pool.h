@@ -14,7 +14,7 @@
 // Workers wait for the next region by spinning for about 50 microseconds, then sleep. Only workers
 // with a share are woken. Measured by bench/pool.cc on two cores of a Zen 5: an empty region takes
 // 0.02 microseconds, reaching the other thread 0.2 to 0.6 while it spins and 26 when it sleeps; on
-// a Granite Rapids 0.03, 0.41 and 28 to 55 (0.53 while what to do lay in a line of its own).
+// a Granite Rapids 0.03, 0.37 and 28 to 55 (0.53 while what to do lay in a line of its own).
 //
 // Regions from several threads at once are safe: they run one after the other. A region begun
 // inside another one's body runs serially on its thread. A body must not throw.

@@ -64,39 +64,25 @@ TEST_CASE("after a sleep") {
 }
 
 // Bodies that wait for each other only return when they really run at the same time.
-TEST_CASE("the threads run together, and index i stays on thread i") {
+TEST_CASE("the threads run together, each with the same run of indices every time") {
   constexpr std::size_t kThreads = 3;
-  ThreadPool pool(kThreads);
-  std::vector<std::set<std::thread::id>> ids(kThreads);
-  for (int round = 0; round < 50; ++round) {
-    std::atomic<std::size_t> arrived{0};
-    run(pool, kThreads, [&](std::size_t i) {
-      ids[i].insert(std::this_thread::get_id());
-      ++arrived;
-      while (arrived.load() < kThreads) std::this_thread::yield();
-    });
+  for (const std::size_t length : {1, 4}) {
+    CAPTURE(length);
+    ThreadPool pool(kThreads);
+    std::vector<std::set<std::thread::id>> ids(kThreads);
+    for (int round = 0; round < 50; ++round) {
+      std::atomic<std::size_t> arrived{0};
+      run(pool, kThreads * length, [&](std::size_t i) {
+        if (i % length != 0) return;
+        ids[i / length].insert(std::this_thread::get_id());
+        ++arrived;
+        while (arrived.load() < kThreads) std::this_thread::yield();
+      });
+    }
+    for (const auto& seen : ids) CHECK(seen.size() == 1);
+    CHECK(ids[0].count(std::this_thread::get_id()) == 1);
+    CHECK(*ids[1].begin() != *ids[2].begin());
   }
-  for (const auto& seen : ids) CHECK(seen.size() == 1);
-  CHECK(ids[0].count(std::this_thread::get_id()) == 1);
-  CHECK(*ids[1].begin() != *ids[2].begin());
-}
-
-TEST_CASE("of more indices every thread has a run, the same every time") {
-  constexpr std::size_t kThreads = 3, kRun = 4;
-  ThreadPool pool(kThreads);
-  std::vector<std::set<std::thread::id>> ids(kThreads);
-  for (int round = 0; round < 50; ++round) {
-    std::atomic<std::size_t> arrived{0};
-    run(pool, kThreads * kRun, [&](std::size_t i) {
-      if (i % kRun != 0) return;
-      ids[i / kRun].insert(std::this_thread::get_id());
-      ++arrived;
-      while (arrived.load() < kThreads) std::this_thread::yield();
-    });
-  }
-  for (const auto& seen : ids) CHECK(seen.size() == 1);
-  CHECK(ids[0].count(std::this_thread::get_id()) == 1);
-  CHECK(*ids[1].begin() != *ids[2].begin());
 }
 
 // Index 0 returns only when all others are done, those of its own run as well.

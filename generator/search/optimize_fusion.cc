@@ -428,7 +428,8 @@ std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   choose_packing();
   const Solved solved = solve(node(all), enough);
   if (budget_) return StopReason::kBudget;
-  if (!solved.cost.finite()) return StopReason::kNoImplementation;
+  // One stage is solved whatever it costs: solve_stage().
+  if (!solved.cost.finite() || solved.cost >= enough) return StopReason::kNoImplementation;
   const auto fusion = std::make_shared<Fusion>();
   fusion->graph = graph_;
   fusion->threads = options_.threads;

@@ -270,6 +270,12 @@ i64 Space::share_tile(int dim, i64 extent, i64 n) const {
   return ceil_div(ceil_div(extent, n), quantum) * quantum;
 }
 
+bool Space::splits_sums() const {
+  for (int d = 0; d < dims(); ++d)
+    if (computation().dims[d].reduction && !tiles_[d].empty()) return true;
+  return false;
+}
+
 bool Space::divides_reduction(int dim, i64 n) const {
   const Computation& c = computation();
   if (!c.dims[dim].reduction) return false;

@@ -94,6 +94,8 @@ class Space {
   // Whether n threads may sum parts of this reduction: each has to have a part, and all their
   // copies of the output together are to be a quarter of the inputs at most.
   bool divides_reduction(int dim, i64 n) const;
+  // Whether there is a reduction that programs may split.
+  bool splits_sums() const;
   // Whether a loop over dim may step by tile without cutting a block of some operand's layout.
   bool steps_whole_blocks(const Spec& s, int dim, i64 tile) const;
   // What caches may hold, per level; absent levels have none. Divided among threads that share.

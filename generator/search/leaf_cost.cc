@@ -186,6 +186,15 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   return t + lines_of(r, problem_.part.read_again ? back * kReadAgainPercent / 100 : back);
 }
 
+Space::Traffic& Space::Traffic::operator+=(const Traffic& t) {
+  all = all + t.all;
+  hidden = hidden + t.hidden;
+  beside = beside + t.beside;
+  stalled = stalled + t.stalled;
+  near = near + t.near;
+  return *this;
+}
+
 Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, const Work& w) const {
   const Region r = region(s, operand);
   const Level from = s.place[operand].level;
@@ -193,21 +202,22 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
                      lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
   if (operand == call.ahead_operand && stream_bytes(s, operand, r) > call.ahead_bytes) {
     const Prefetched t = prefetched(s, operand, r, call);
-    return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost()};
+    return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost(), Cost()};
   }
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
   const Cost t = streams ? streamed_in(s, operand, r) : transfer(r, from);
-  return {t + again, Cost(), Cost(), stall(r, from, w)};
+  return {t + again, Cost(), Cost(), stall(r, from, w), from == kL2 ? t + again : Cost()};
 }
 
 // Beyond the loads of a leaf, one for each line that it prefetches. Of others that are not in L1
 // the loads of their lines are tried again when those have come; about half of them, as arithmetic
 // goes on. (Zen 5, bf16 1x2048x2304, rows of a caller's matrix in L3, four loads a line 122 us,
-// two 92.)
+// two 92.) From L2 one load a line is. (G, f32 by AVX-512, 28 x 16, loads at the core's limit, 15.3
+// cycles a step: 15.5 from L1, from L2 16.0 and more.)
 i64 Space::asking_loads(const Spec& s, int operand, const Call& call) const {
   const Region r = region(s, operand);
   if (operand == call.ahead_operand) return r.lines;
-  if (s.place[operand].level < kL3) return 0;
+  if (s.place[operand].level <= kL2) return s.place[operand].level == kL2 ? r.lines : 0;
   const Access& a = *family().loads[operand];
   if (a.kind != Access::Kind::kVector) return 0;
   return r.lines * (r.line_bytes / (a.lanes * a.regs * a.group * bytes(a.memory))) / 2;
@@ -228,12 +238,9 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);
-  for (int o = 0; o < c.inputs(); ++o) {
-    const Traffic one = brought(s, o, call, w);
-    t = {t.all + one.all, t.hidden + one.hidden, t.beside + one.beside, t.stalled + one.stalled};
-  }
+  for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
   t.all = t.all + stored(s, call);
-  const Cost asked = overlapped(compute, t.all - t.hidden);
+  const Cost asked = overlapped(compute, t.all - t.hidden) - hidden_near(compute, t.near);
   const Cost crowd =
       Cost::milli(static_cast<i64>(std::min(asked, t.hidden).value()) * kCrowdPercent / 100);
   return std::max(std::max(asked, t.beside) + crowd, t.stalled);
@@ -271,6 +278,14 @@ Cost Space::overlap(Cost a, Cost b) {
 Cost Space::overlapped(Cost compute, Cost traffic) {
   const Cost less = std::min(compute, traffic);
   return std::max(compute, traffic) + (less - overlap(less, less));
+}
+
+// What of the lines that come from L2 overlaps with arithmetic beyond what overlapped() says.
+Cost Space::hidden_near(Cost compute, Cost near) const {
+  const int percent = machine().l2_overlap_percent;
+  if (percent <= kOverlapPercent) return Cost();
+  return Cost::milli(static_cast<i64>(std::min(compute, near).value()) *
+                     (percent - kOverlapPercent) / 100);
 }
 
 Cost Space::extras(const Extents& e) const {
@@ -381,7 +396,7 @@ Cost Space::least_compute(const Spec& s) const {
 Cost Space::lower_bound() const {
   const Spec whole = problem_.root(), cut = inside(whole);
   const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
-  Cost traffic, longest, copies, viewed;
+  Cost traffic, longest, copies, viewed, near;
   for (int o = 0; o < operands(); ++o) {
     const Spec& root = reads_zeros(whole, o) ? cut : whole;
     const Level from = root.place[o].level;
@@ -400,6 +415,7 @@ Cost Space::lower_bound() const {
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;
       longest = std::max(longest, bring);
+      if (from == kL2) near = near + bring;
       if (input && may_be_reused(o)) viewed = viewed + overlap(bring, half);
     }
   }
@@ -417,7 +433,8 @@ Cost Space::lower_bound() const {
       hides
           ? std::max(compute, std::max(longest, Cost::milli(static_cast<i64>(traffic.value()) / 2)))
           : overlapped(compute, traffic);
-  const Cost least = std::max(compute + exposed, together - std::min(together, viewed));
+  const Cost most = std::max(compute + exposed, together - std::min(together, viewed));
+  const Cost least = most - hidden_near(compute, near);
   const Cost serial = least + copies;
   if (whole.threads == 1) return serial;
   return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);

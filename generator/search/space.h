@@ -211,6 +211,7 @@ class Space {
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic);
+  Cost hidden_near(Cost compute, Cost near) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
@@ -254,6 +255,8 @@ class Space {
     Cost all, hidden;  // as above
     Cost beside;       // of an operand of which some is hidden, all
     Cost stalled;      // what nothing overlaps with
+    Cost near;         // of all, from L2
+    Traffic& operator+=(const Traffic& t);
   };
   i64 asking_loads(const Spec& s, int operand, const Call& call) const;
   Traffic brought(const Spec& s, int operand, const Call& call, const Work& w) const;

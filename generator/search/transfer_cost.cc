@@ -204,7 +204,9 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
   if (together <= ways) return Cost();
   const i64 again = r.rows * kRowAgainPercent + r.lines * kLineAgainPercent;
   const i64 latency = machine().levels[kL2].latency_millicycles;
-  return Cost::milli(again * latency / 100 * std::min(together - ways, ways) / ways);
+  const i64 percent = machine().crowded_percent > 0 ? machine().crowded_percent : 100;
+  return Cost::milli(again * latency / 100 * percent / 100 * std::min(together - ways, ways) /
+                     ways);
 }
 
 i64 Space::line_millicycles(Level l, Coming how) const {

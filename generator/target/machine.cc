@@ -29,6 +29,8 @@ static constexpr MachineField<Machine> kCoreFields[] = {
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
     {"fma_latency", &Machine::fma_latency, false, 1, 64},
     {"scheduler", &Machine::scheduler, false, 1, 4096},
+    {"l2_overlap_percent", &Machine::l2_overlap_percent, false, 80, 100, true},
+    {"crowded_percent", &Machine::crowded_percent, false, 1, 100, true},
 };
 static constexpr MachineField<LevelDesc> kLevelFields[] = {
     // First: memory has all but these two.

@@ -70,7 +70,12 @@ struct Machine {
   std::optional<Pipes> core512;           // with 512 bits; none: as with 256
   int issue_per_cycle = 4;
   int fma_latency = 4;
-  int scheduler = 97;             // vector instructions that may wait for operands
+  int scheduler = 97;  // vector instructions that may wait for operands
+  // Of lines that come from L2 beside arithmetic, what that hides. 0: 80, as of others.
+  int l2_overlap_percent = 0;
+  // Of the default price of rows that crowd one another out of L1 (Space::crowded_out): what of it
+  // arithmetic does not hide. 0: all.
+  int crowded_percent = 0;
   i64 parallel_millicycles = 0;   // start and end of one parallel region
   i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
   int two_streams_percent = 100;  // time of two prefetched streams, one being 100

@@ -109,6 +109,28 @@ TEST_CASE("rows that crowd each other out of L1 cost more than rows that do not"
   }
 }
 
+// Shares of the default costs, for machines whose arithmetic hides more.
+TEST_CASE("lines from L2 and crowded rows cost less where a machine says so") {
+  const auto leaf = [](i64 stride, Level from, int overlap, int crowded) {
+    Machine machine = *load_machine("zen5");
+    machine.l2_overlap_percent = overlap;
+    machine.crowded_percent = crowded;
+    return slowed(fmt::format("(a: f32[4,256], b: f32[256,{}]): f32 = matmul(a, b)", stride),
+                  "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_f32x8 "
+                  "out=store_f32x8",
+                  "avx2", machine, 1, from, {4, 16, 64}, {});
+  };
+  CHECK(leaf(2064, kL2, 80, 0) == leaf(2064, kL2, 0, 0));
+  CHECK(leaf(2064, kL2, 90, 0) < leaf(2064, kL2, 80, 0));
+  CHECK(leaf(2064, kL2, 100, 0) < leaf(2064, kL2, 90, 0));
+  CHECK(leaf(2064, kL3, 100, 0) == leaf(2064, kL3, 0, 0));
+  CHECK(leaf(2064, kL2, 0, 25) == leaf(2064, kL2, 0, 0));
+  CHECK(leaf(2048, kL2, 0, 100) == leaf(2048, kL2, 0, 0));
+  CHECK(leaf(2048, kL2, 0, 50) < leaf(2048, kL2, 0, 0));
+  CHECK(leaf(2048, kL2, 0, 25) < leaf(2048, kL2, 0, 50));
+  CHECK(leaf(2048, kL2, 0, 1) >= leaf(2064, kL2, 0, 0));
+}
+
 // What the leaf reads of b is one piece of memory in each case.
 TEST_CASE("what lies in memory comes by itself in whole rows, and not too fast for it") {
   struct Row {

@@ -129,6 +129,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kMemory].asks_ahead() && !m.levels[kL3].asks_ahead();
      },
      [](const Machine& m) { return !m.levels[kMemory].asks_ahead(); }},
+    {"scheduler = 97\n", "l2_overlap_percent = 95\ncrowded_percent = 50\n",
+     [](const Machine& m) { return m.l2_overlap_percent == 95 && m.crowded_percent == 50; },
+     [](const Machine& m) { return m.l2_overlap_percent == 0 && m.crowded_percent == 0; }},
     {"bytes = 8388608\n", "kept_percent = 40\n",
      [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
      [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
@@ -247,7 +250,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler, l2_overlap_percent, crowded_percent
   colour = 1
   ^~~~~~
 )"},

@@ -72,7 +72,7 @@ class Race {
  private:
   void work(int self) {
     for (int i; !lost_ && (i = next_.fetch_add(1)) < static_cast<int>(tasks_.size());) {
-      if (options_.pruning.bounds && tasks_[i].result.lower_bound > best_cost()) {
+      if (options_.pruning.bounds && cannot_win(tasks_[i].result.lower_bound)) {
         tasks_[i].result.skipped = true;
         finish(i, {});
       } else {
@@ -140,6 +140,7 @@ class Race {
     return false;
   }
 
+  bool cannot_win(Cost bound) { return bound > best_cost() || bound >= options_.bounds_below; }
   Cost best_cost() {
     std::lock_guard lock(mutex_);
     return winner < 0 ? Cost::infinite() : tasks_[winner].result.cost;

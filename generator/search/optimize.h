@@ -26,6 +26,8 @@ struct SearchOptions {
   bool small_gains = false;
   // The families to choose among; none: all that the instruction set has for the computation.
   std::vector<Family> families = {};
+  // Those whose bound is no less are not searched: what has to be beaten is known.
+  Cost bounds_below = Cost::infinite();
   Part part = {};
   // For progress on a terminal; may be called from any thread at any time.
   SearchProgress* progress = nullptr;

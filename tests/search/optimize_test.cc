@@ -42,6 +42,34 @@ TEST_CASE("the answer does not depend on the number of search threads") {
   }
 }
 
+// With a limit on bounds what is found is the cheapest of the families below it, and none where the
+// limit is the least bound.
+TEST_CASE("families whose bound is no less than a limit are not searched") {
+  const Machine machine = toy_machine(4096, 32768, 262144);
+  const Isa& isa = *find_isa("avx2");
+  for (std::string_view text : kSpecs) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const std::vector<Bounded> all = by_bound(k.computation(), machine, isa, 2);
+    SearchOptions options{.threads = 2};
+    for (const size_t first : {size_t{0}, all.size() / 3, all.size() - 1}) {
+      options.bounds_below = all[first].bound;
+      const auto below = std::count_if(
+          all.begin(), all.end(), [&](const Bounded& b) { return b.bound < options.bounds_below; });
+      auto limited = optimize_among(all, options);
+      if (below == 0) {
+        CHECK(std::get<StopReason>(limited) == StopReason::kNoImplementation);
+        continue;
+      }
+      const Optimum& best = std::get<Optimum>(limited);
+      auto few = optimize_among(std::span(all).first(static_cast<size_t>(below)), {.threads = 2});
+      CHECK(best.cost == std::get<Optimum>(few).cost);
+      for (const FamilyResult& f : best.families)
+        CHECK((f.lower_bound < options.bounds_below || f.skipped));
+    }
+  }
+}
+
 // Jobs, tables (none; in memory or in a directory, shared by all searches of this test in an order
 // that is drawn) and skipped families do not matter.
 TEST_CASE("the answer does not depend on what was searched before, nor on how") {

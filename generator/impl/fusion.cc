@@ -487,6 +487,7 @@ static std::string head(const Fusion& f) {
   else if (g.apart)
     out += "sums apart\n";
   if (g.unpadded) out += "pads left out\n";
+  if (g.result_apart) out += "result apart\n";
   for (const auto& [made, of] : shared_memory(g))
     out += fmt::format("{} in {}\n", g.tensors[made].name, g.tensors[of].name);
   return out;

@@ -101,6 +101,10 @@ Graph Parser::head(Graph given) {
     r.expect("left");
     r.expect("out");
   }
+  if (at("result", 2)) {
+    given = rewritten(result_apart(given), "nothing of this kernel lies in its result");
+    Reader(lines_[at_++], 1).expect("apart");
+  }
   for (const auto& [made, of] : shared_memory(given)) {
     if (at_ == lines_.size()) break;
     Reader r(lines_[at_++], 0);

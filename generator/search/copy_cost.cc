@@ -113,11 +113,20 @@ i64 Space::least_leaves(const Extents& extent) const {
   return leaves;
 }
 
+// What leaves ask for comes while they compute, and no sooner than the level has it. (Sums of two
+// arrays of 64 MiB were copied, in turns, for lines in half the time, and took twice as long as
+// without copies. G, AVX2, 15.4 and 7.7 ms.)
 Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
   const Region r = region(s, operand);
-  const Coming how = least_leaves(s.extent) > 1 ? Coming::kAskedByLeaves : Coming::kAskedByCopy;
-  const i64 line = line_millicycles(s.place[operand].level, how);
-  return lines_of(r, line + kAskMilli) + copied(s, operand, to) + Cost::milli(kCopyCallMilli);
+  const Level from = s.place[operand].level;
+  const bool by_leaves = least_leaves(s.extent) > 1;
+  const Coming how = by_leaves ? Coming::kAskedByLeaves : Coming::kAskedByCopy;
+  Cost asked = lines_of(r, line_millicycles(from, how) + kAskMilli);
+  if (by_leaves) {
+    const Cost alone = lines_of(r, line_millicycles(from, Coming::kPrefetched) + kAskMilli);
+    asked = std::max(asked, alone - std::min(alone, arithmetic(s)));
+  }
+  return asked + copied(s, operand, to) + Cost::milli(kCopyCallMilli);
 }
 
 // What moves element by element asks for nothing: that would be once for each of them. Nor do

@@ -95,11 +95,13 @@ i64 FusionSearch::footprint(const Group& g) const {
   return total;
 }
 
-// Three quarters of a level.
+// Three quarters of a level, or what others that use it leave.
 i64 FusionSearch::room(Level l, bool beside) const {
+  constexpr int kRoomPercent = 75;
   const LevelDesc& level = machine_.levels[l];
   const i64 sharing = beside ? std::min(level.shared_by, options_.threads) : 1;
-  return level.bytes / sharing / 4 * 3;
+  const int kept = level.kept_percent > 0 ? level.kept_percent : kRoomPercent;
+  return level.bytes / sharing * std::min(kept, kRoomPercent) / 100;
 }
 
 // The nearest level that has room for so many bytes; for several threads one that each of them

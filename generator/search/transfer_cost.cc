@@ -225,8 +225,10 @@ i64 Space::line_millicycles(Level l, Coming how) const {
 
 i64 Space::streamed_millicycles() const {
   const LevelDesc& memory = machine().levels[kMemory];
+  const i64 own = machine().streamed_shared_millicycles;
+  const i64 shared = own > 0 ? own : memory.shared_line_millicycles;
   const i64 users = std::min(problem_.threads, memory.shared_by);
-  return std::max(machine().streamed_line_millicycles, memory.shared_line_millicycles * users);
+  return std::max(machine().streamed_line_millicycles, shared * users);
 }
 
 Cost Space::lines_of(const Region& r, i64 millicycles) const {

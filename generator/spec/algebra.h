@@ -49,4 +49,9 @@ bool pads_parameter(const Stage& s, int params);
 //                                            h + r - low lies within x
 std::optional<Graph> unpadded(const Graph& g);
 
+// Nothing between stages lies in the memory of the last one's result (Graph::in_result): another
+// buffer, but the result is stored once, so that it can be stored past the caches. None: nothing
+// does.
+std::optional<Graph> result_apart(const Graph& g);
+
 }  // namespace morello

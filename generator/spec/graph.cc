@@ -196,6 +196,14 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
   return g;
 }
 
+std::optional<Graph> result_apart(const Graph& g) {
+  if (g.in_result < 0) return std::nullopt;
+  Graph out = g;
+  out.in_result = -1;
+  out.result_apart = true;
+  return out;
+}
+
 Graph graph_of(const KernelSpec& spec) {
   std::vector<Param> tensors;
   for (int t = 0; t < spec.tensors(); ++t) tensors.push_back(spec.tensor(t));

@@ -46,8 +46,9 @@ struct Graph {
   // What lies between stages and in the memory of the last one's result, which that stage makes of
   // it or of what lies there too. -1: nothing.
   int in_result = -1;
-  bool apart = false;     // sums are stages of their own (algebra.h)
-  bool unpadded = false;  // windows read zeros that are nowhere (algebra.h)
+  bool apart = false;         // sums are stages of their own (algebra.h)
+  bool unpadded = false;      // windows read zeros that are nowhere (algebra.h)
+  bool result_apart = false;  // nothing lies in its memory before the last stage (algebra.h)
   Online online = {};
 
   int made_by(int stage) const { return params + stage; }

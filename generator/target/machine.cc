@@ -14,6 +14,8 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
     {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},
+    {"streamed_shared_line_cycles", &Machine::streamed_shared_millicycles, true, 1, kMaxCycles,
+     true},
     {"written_line_cycles", &Machine::written_line_millicycles, true, 1, kMaxCycles, true},
 };
 static constexpr MachineField<Pipes> kPipeFields[] = {

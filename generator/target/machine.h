@@ -84,6 +84,8 @@ struct Machine {
   // the caches; else that costs so much a line.
   i64 streamed_bytes = 0;
   i64 streamed_line_millicycles = 0;
+  // Lower bound per such line of all cores together, as LevelDesc's; 0: that of memory.
+  i64 streamed_shared_millicycles = 0;
   i64 written_line_millicycles = 0;  // to write one back; 0: as reading one from memory
 
   const Pipes& pipes(int vector_bits) const {

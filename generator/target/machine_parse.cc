@@ -179,9 +179,11 @@ class Reader {
     return check_streamed(m);
   }
   bool check_streamed(const Machine& m) {
-    if (m.written_line_millicycles > 0 && m.streamed_bytes == 0)
-      return fail(root_.get("written_line_cycles")->source(),
-                  "`written_line_cycles` needs `streamed_bytes`");
+    for (const auto& [key, value] :
+         {std::pair("written_line_cycles", m.written_line_millicycles),
+          std::pair("streamed_shared_line_cycles", m.streamed_shared_millicycles)})
+      if (value > 0 && m.streamed_bytes == 0)
+        return fail(root_.get(key)->source(), fmt::format("`{}` needs `streamed_bytes`", key));
     if ((m.streamed_bytes > 0) == (m.streamed_line_millicycles > 0)) return true;
     const auto [given, missing] = m.streamed_bytes > 0
                                       ? std::pair("streamed_bytes", "streamed_line_cycles")

@@ -119,7 +119,7 @@ TEST_CASE("tiles divide sums") {
       const KernelSpec k = spec(text);
       const Graph given = graph_of(k);
       const std::vector<double> expected = evaluate(given, small_numbers(given));
-      for (const auto& g : {sums_apart(given), online(given)}) {
+      for (const auto& g : {sums_apart(given), online(given), result_apart(given)}) {
         if (!g) continue;
         const Optimum o = found(optimize_graph(*g, machine, *find_isa("avx2"),
                                                {.threads = threads, .small_gains = true}));

@@ -514,6 +514,7 @@ TEST_CASE("damaged texts") {
       "matmul(softmax(matmul(q, transpose(k)) * 0.5, axis=1), v)",
       "(x: f32[1,9,8,4], k: f32[3,3,4,18]): f32 = "
       "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k)",
+      "(x: f32[9,40]): f32 = softmax(x, axis=1)",
   };
   const Machine machine = far_machine();
   int legal = 0;
@@ -522,7 +523,8 @@ TEST_CASE("damaged texts") {
       const KernelSpec k = spec(text);
       const Graph given = graph_of(k);
       std::vector<Graph> graphs = {given};
-      for (const auto& other : {sums_apart(given), online(given), unpadded(given)})
+      for (const auto& other :
+           {sums_apart(given), online(given), unpadded(given), result_apart(given)})
         if (other) graphs.push_back(*other);
       for (const Graph& g : graphs) {
         const Isa& isa = *find_isa("avx2");

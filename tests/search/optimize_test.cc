@@ -150,8 +150,28 @@ TEST_CASE("large results are stored past the caches, small ones are not") {
     CHECK(!streams("(x: f32[64,2304], w: f32[2304]): f32 = rms_norm(x, 0.00001, axis=1) * w",
                    "graniterapids", isa));
   }
+  // Where nothing lies in the result before.
+  CHECK(streams("(x: f32[4096,4096]): f32 = softmax(x, axis=1)", "graniterapids"));
+  CHECK(!streams("(x: f32[1024,4096]): f32 = softmax(x, axis=1)", "graniterapids"));
   CHECK(!streams("(x: f32[4096,4096]): f32 = relu(x)", "graniterapids", "scalar"));
   CHECK(!streams("(a: f32[2048,64], b: f32[64,4096]): f32 = matmul(a, b)", "graniterapids"));
+}
+
+// They come no sooner than L3 has them.
+TEST_CASE("what nothing is computed of for long is not copied") {
+  const Machine machine = *load_machine("graniterapids");
+  for (const char* text : {"(x: f32[4096,4096], y: f32[4096,4096]): f32 = x + y",
+                           "(x: f32[512,512], y: f32[512,512]): f32 = x + y",
+                           "(x: f32[2048,2048], y: f32[2048,2048], z: f32[2048,2048]): f32 = "
+                           "x * y + z"})
+    for (const char* isa : {"avx2", "avx512"}) {
+      const KernelSpec k = spec(text);
+      const Optimum o = found(optimize(k, machine, *find_isa(isa), {}));
+      CHECK(print(o.problem, *o.impl).find("copy") == std::string::npos);
+    }
+  const KernelSpec k = spec("(a: f32[16,2048], b: f32[2048,2048]): f32 = matmul(a, b)");
+  const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+  CHECK(print(o.problem, *o.impl).find("copy b") != std::string::npos);
 }
 
 TEST_CASE("a budget stops the search, the same way each time") {

@@ -138,6 +138,34 @@ TEST_CASE("pads that windows can do without") {
   }
 }
 
+// What lies in the memory of the result, if anything does.
+constexpr std::pair<std::string_view, std::string_view> kInResult[] = {
+    {"(x: f32[4,9]): f32 = softmax(x, axis=1)", "t1"},
+    {"(a: f32[4,3], b: f32[3,5], v: f32[5]): f32 = exp(matmul(a, b)) * v", ""},
+    {"(a: f32[4,3], b: f32[3,5]): f32 = matmul(a, b) / broadcast(reduce_sum(matmul(a, b), axis=1), "
+     "axis=1)",
+     "t0"},
+    {"(a: f32[4,4], b: f32[4,4], c: f32[4,4]): f32 = matmul(matmul(a, b), c)", ""},
+};
+
+TEST_CASE("results that nothing else lies in") {
+  for (const auto& [spec, inside] : kInResult) {
+    CAPTURE(spec);
+    Graph g = graph(spec);
+    const std::optional<Graph> other = result_apart(g);
+    REQUIRE(other.has_value() == !inside.empty());
+    if (!other) continue;
+    CHECK(g.tensors[g.in_result].name == inside);
+    CHECK(!result_apart(*other).has_value());
+    CHECK(evaluate(*other, values(g)) == evaluate(g, values(g)));
+    for (int t = g.params; t + 1 < static_cast<int>(g.tensors.size()); ++t)
+      CHECK(!other->is_result(other->memory_of(t)));
+    g.in_result = -1;
+    g.result_apart = true;
+    CHECK(text(*other) == text(g));
+  }
+}
+
 TEST_CASE("stages that can run in other tiles") {
   for (const Row& row : kRows) {
     CAPTURE(row.text);

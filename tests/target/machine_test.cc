@@ -150,6 +150,10 @@ constexpr OptionalKeys kOptionalKeys[] = {
      "streamed_bytes = 4096\nstreamed_line_cycles = 12\nwritten_line_cycles = 1.5\n",
      [](const Machine& m) { return m.written_line_millicycles == 1'500; },
      [](const Machine& m) { return m.written_line_millicycles == 0; }},
+    {"two_streams_percent = 93\n",
+     "streamed_bytes = 4096\nstreamed_line_cycles = 12\nstreamed_shared_line_cycles = 5.5\n",
+     [](const Machine& m) { return m.streamed_shared_millicycles == 5'500; },
+     [](const Machine& m) { return m.streamed_shared_millicycles == 0; }},
     {"vector_per_cycle = 3\n", "fma_and_shuffle_per_cycle = 2.6\n",
      [](const Machine& m) {
        return m.core.fma_and_shuffle == 2'600 && m.core512->fma_and_shuffle == 0;
@@ -238,6 +242,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:8:23: error: `written_line_cycles` needs `streamed_bytes`
   written_line_cycles = 9
                         ^
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_shared_line_cycles = 9",
+     R"(toy.toml:8:31: error: `streamed_shared_line_cycles` needs `streamed_bytes`
+  streamed_shared_line_cycles = 9
+                                ^
 )"},
     {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_bytes = 0",
      R"(toy.toml:8:18: error: `streamed_bytes` must be an integer from 1 to 1099511627776

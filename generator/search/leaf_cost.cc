@@ -205,7 +205,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
     return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost(), Cost()};
   }
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
-  const Cost t = streams ? streamed_in(s, operand, r) : transfer(r, from);
+  const Cost t = streams ? streamed_in(s, operand, r) : transfer_by_leaves(s, operand, r);
   return {t + again, Cost(), Cost(), stall(r, from, w), from == kL2 ? t + again : Cost()};
 }
 

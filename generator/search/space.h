@@ -107,6 +107,8 @@ class Space {
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
   Cost transfer(const Region& r, Level from) const;
+  bool reads_lone_lines(const Spec& s, int operand) const;
+  Cost transfer_by_leaves(const Spec& s, int operand, const Region& r) const;
   // Bringing an operand to any nearer level, for those that use it there.
   Cost view(const Spec& s, int operand) const;
   Cost leaf(const Spec& s, const Call& call) const;
@@ -229,7 +231,7 @@ class Space {
   i64 work_millicycles(const Work& w) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, or asked
   // for ahead of the copy that reads them, by the one before it or by leaves between the two.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves };
+  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves, kAlone };
   i64 line_millicycles(Level l, Coming how) const;
   i64 streamed_millicycles() const;  // a line
   i64 least_leaves(const Extents& extent) const;

@@ -43,6 +43,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"line_cycles", &LevelDesc::line_millicycles, true, 1, kMaxCycles},
     {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
     {"stream_line_cycles", &LevelDesc::stream_millicycles, true, 1, kMaxCycles, true},
+    {"lone_line_cycles", &LevelDesc::lone_millicycles, true, 1, kMaxCycles, true},
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
      true},

@@ -38,6 +38,8 @@ struct LevelDesc {
   i64 shared_line_millicycles = 0;
   // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
   i64 stream_millicycles = 0;
+  // The same where no neighbour of a line is read with it; 0: the same.
+  i64 lone_millicycles = 0;
   // The same for a line that a copy reads and that was asked for, to L2: by the copy before it; by
   // leaves, two or more, between the two. 0: not known, and that copies ask for nothing; that it is
   // as if the copy asked.

@@ -221,6 +221,9 @@ class Reader {
     if (d.shared_line_millicycles > d.prefetched_millicycles)
       return bad("shared_line_cycles", fmt::format("must be at most `prefetched_line_cycles`, {}",
                                                    decimal(d.prefetched_millicycles)));
+    if (d.lone_millicycles > 0 && d.lone_millicycles < d.line_millicycles)
+      return bad("lone_line_cycles",
+                 fmt::format("must be at least `line_cycles`, {}", decimal(d.line_millicycles)));
     const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
     const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
     for (const auto& [key, value] :

@@ -157,6 +157,24 @@ TEST_CASE("large results are stored past the caches, small ones are not") {
   CHECK(!streams("(a: f32[2048,64], b: f32[64,4096]): f32 = matmul(a, b)", "graniterapids"));
 }
 
+// Leaves of 28 x 16 read 64 of every 256 bytes.
+TEST_CASE("lines that come alone cost more") {
+  const KernelSpec k =
+      spec("(x: f32[1,58,58,128], k: f32[3,3,1,128] packed): f32 = conv2d(x, k, groups=128)");
+  Machine machine = *load_machine("graniterapids");
+  const Isa& isa = *find_isa("avx512");
+  const auto lines = [&](const Optimum& o) {
+    const int line = machine.levels[kL1].line, size = 4;
+    return o.problem.family.quantum[static_cast<size_t>(o.problem.family.lane)] * size / line;
+  };
+  const Optimum two = found(optimize(k, machine, isa, {.threads = 2}));
+  machine.levels[kL3].lone_millicycles = 0;
+  const Optimum one = found(optimize(k, machine, isa, {.threads = 2}));
+  CHECK(lines(two) > 1);
+  CHECK(lines(one) == 1);
+  CHECK(one.cost < two.cost);
+}
+
 // They come no sooner than L3 has them.
 TEST_CASE("what nothing is computed of for long is not copied") {
   const Machine machine = *load_machine("graniterapids");

@@ -132,6 +132,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"scheduler = 97\n", "l2_overlap_percent = 95\ncrowded_percent = 50\n",
      [](const Machine& m) { return m.l2_overlap_percent == 95 && m.crowded_percent == 50; },
      [](const Machine& m) { return m.l2_overlap_percent == 0 && m.crowded_percent == 0; }},
+    {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
+     [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
+     [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
     {"bytes = 8388608\n", "kept_percent = 40\n",
      [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
      [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
@@ -287,7 +290,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -359,6 +362,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   stream_line_cycles = 5
                        ^
+)"},
+    {"shared_line_cycles = 6", "lone_line_cycles = 10.5\nshared_line_cycles = 6",
+     R"(toy.toml:60:20: error: `lone_line_cycles` in [memory] must be at least `line_cycles`, 11
+  lone_line_cycles = 10.5
+                     ^~~~
 )"},
     {"shared_line_cycles = 6", "asked_copy_line_cycles = 11.5\nshared_line_cycles = 6",
      R"(toy.toml:60:26: error: `asked_copy_line_cycles` in [memory] must be at most `line_cycles`, 11

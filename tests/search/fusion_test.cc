@@ -107,6 +107,33 @@ TEST_CASE("tiles that could save little are not searched for") {
 }
 
 // Sums that go on from step to step, in every form of the stages.
+// Of L3 three quarters, or `kept_percent`.
+TEST_CASE("where all of a kernel lies, others leaving less") {
+  Machine machine = toy_machine(4096, 65536, 8388608);
+  const auto home = [&](const char* text) {
+    const FusionSearch search(graph_of(spec(text)), machine, *find_isa("avx2"), {});
+    return search.root().level.front();
+  };
+  const char* small = "(x: f32[512,512]): f32 = softmax(x, axis=1)";       // 2 MiB
+  const char* middle = "(x: f32[512,1024]): f32 = softmax(x, axis=1)";     // 4 MiB
+  const char* large = "(x: f32[512,1536]): f32 = softmax(x, axis=1)";      // 6 MiB
+  const char* too_large = "(x: f32[512,1600]): f32 = softmax(x, axis=1)";  // 6.25 MiB
+  struct Row {
+    int kept_percent;
+    Level small, middle, large, too_large;
+  };
+  for (const Row& row :
+       {Row{0, kL3, kL3, kL3, kMemory}, Row{90, kL3, kL3, kL3, kMemory},
+        Row{50, kL3, kL3, kMemory, kMemory}, Row{25, kL3, kMemory, kMemory, kMemory}}) {
+    CAPTURE(row.kept_percent);
+    machine.levels[kL3].kept_percent = row.kept_percent;
+    CHECK(home(small) == row.small);
+    CHECK(home(middle) == row.middle);
+    CHECK(home(large) == row.large);
+    CHECK(home(too_large) == row.too_large);
+  }
+}
+
 TEST_CASE("tiles divide sums") {
   Machine machine = toy_machine(4096, 8192, 0);
   machine.levels[kMemory] = {0, 64, 1, 200'000, 200'000, 900'000, 0};  // far away

@@ -151,6 +151,12 @@ constexpr Shape kStreamed[] = {
     {"stream_layer(x: bf16[19,208], g: f32[208]): bf16 = layer_norm(x, 0.001, axis=1) * g", 3},
     {"stream_softmax(x: f32[5,4004]): f32 = softmax(x, axis=1)", 2},
     {"stream_rows(x: f32[m near 40,64] strided): f32 strided = x * x", 2},
+    {"apart(x: bf16[12,64]): f32 = t * broadcast(reduce_sum(t, axis=1), axis=1) where t: f32 = "
+     "tanh(x)",
+     1},
+    {"apart_3(x: bf16[29,76]): f32 = t - broadcast(reduce_max(t, axis=1), axis=1) where t: f32 = "
+     "exp(x)",
+     3},
 };
 
 constexpr Shape kLarge[] = {
@@ -210,6 +216,7 @@ TEST_CASE("results stored past the caches") {
   machine.streamed_bytes = 64;
   machine.streamed_line_millicycles = 1000;
   Batch batch(MORELLO_RUN_DIRECTORY "/streamed");
+  int apart = 0;
   for (const Shape& s : kStreamed) {
     CAPTURE(s.spec);
     const std::string problem = batch.add({s.spec, s.threads, "avx512_bf16,avx2"}, machine);
@@ -217,7 +224,10 @@ TEST_CASE("results stored past the caches") {
     const bool wanted = std::string_view(s.spec).find("101") == std::string_view::npos;
     for (const std::string& program : batch.programs())
       CHECK_MESSAGE((program.find(" streaming\n") != program.npos) == wanted, program);
+    for (const std::string& program : batch.programs())
+      apart += program.find("result apart\n") != program.npos;
   }
+  CHECK(apart > 1);
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }

@@ -77,6 +77,11 @@ class Table {
 LockedProgram read_program(const toml::node& node) {
   Table t(node, "a program");
   LockedProgram p{t.count("threads"), t.number("cycles", 0), t.text("family"), t.text("nest")};
+  t.elements("elastic", [&](const toml::node& e) {
+    const std::optional<std::string> dim = e.value_exact<std::string>();
+    if (!dim) wrong(e.source(), "`elastic` of a program is a list of dims");
+    p.elastic.push_back(*dim);
+  });
   t.end();
   return p;
 }
@@ -89,6 +94,7 @@ LockedPieces read_pieces(const toml::node& node) {
     if (!size || *size < 1) wrong(e.source(), "the size of a piece is a number of at least 1");
     p.sizes.push_back(*size);
   });
+  if (t.maybe("elastic")) p.elastic = static_cast<int>(t.number("elastic", 1, 64));
   t.end();
   return p;
 }
@@ -150,15 +156,20 @@ std::string kernel_text(const LockedKernel& k) {
   add("cycles", std::to_string(k.cycles));
   std::vector<std::string> pieces;
   for (const LockedPieces& p : k.pieces)
-    pieces.push_back(
-        fmt::format("{{dim = {}, sizes = [{}]}}", quoted(p.dim), fmt::join(p.sizes, ", ")));
+    pieces.push_back(fmt::format("{{dim = {}, sizes = [{}]{}}}", quoted(p.dim),
+                                 fmt::join(p.sizes, ", "),
+                                 p.elastic > 0 ? fmt::format(", elastic = {}", p.elastic) : ""));
   if (!pieces.empty()) add("pieces", fmt::format("[{}]", fmt::join(pieces, ", ")));
   if (k.divided > 1)
     add("divided", fmt::format("{{threads = {}, from = {}}}", k.divided, k.divided_from));
   if (!k.nest.empty()) add("nest", nest_text(k.nest));
-  for (const LockedProgram& p : k.programs)
-    out += fmt::format("\n[[kernel.program]]\nthreads = {}\ncycles = {}\nfamily = {}\nnest = {}\n",
-                       p.threads, p.cycles, quoted(p.family), nest_text(p.nest));
+  for (const LockedProgram& p : k.programs) {
+    out += fmt::format("\n[[kernel.program]]\nthreads = {}\ncycles = {}\n", p.threads, p.cycles);
+    std::vector<std::string> elastic;
+    for (const std::string& dim : p.elastic) elastic.push_back(quoted(dim));
+    if (!elastic.empty()) out += fmt::format("elastic = [{}]\n", fmt::join(elastic, ", "));
+    out += fmt::format("family = {}\nnest = {}\n", quoted(p.family), nest_text(p.nest));
+  }
   return out;
 }
 

@@ -40,12 +40,14 @@ struct LockedProgram {
   int threads = 1;
   i64 cycles = 0;
   std::string family, nest;
+  std::vector<std::string> elastic = {};  // dims; none: those of its piece
   bool operator==(const LockedProgram&) const = default;
 };
 
 struct LockedPieces {
   std::string dim;
   std::vector<i64> sizes;
+  int elastic = 0;  // from which size on they are; 0: none is
   bool operator==(const LockedPieces&) const = default;
 };
 

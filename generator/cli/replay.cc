@@ -59,16 +59,18 @@ class Replay {
       return error(fmt::format("{} programs for {} pieces", entry_.programs.size(), count));
     const Level home = home_level(c_, machine_, entry_.threads);
     for (size_t n = 0; n < count; ++n) {
-      const bool adds = work->sums && n % 2 == 1;
+      const std::vector<int> which = work->pieces(n);
       Piece& piece = work->programs.emplace_back();
-      piece.computation = std::make_shared<Computation>(with_extents(c_, extents(*work, n)));
+      piece.computation = std::make_shared<Computation>(with_extents(c_, work->extents(c_, which)));
       Part part = Part::at(home);
-      part.adds = adds;
+      part.adds = work->adds(n);
+      part.elastic = work->elastic(which) | elastic(entry_.programs[n]);
       part.beside = work->threads > 1;
       const std::string why = read(entry_.programs[n], *piece.computation, part, piece);
       if (!why.empty()) return error(why);
     }
     if (std::string why = verify(*work, c_); !why.empty()) return error(why);
+    choose_rests(*work, c_);
     best.problem = work->programs[0].problem;  // the largest piece, which does not add
     best.impl = work->programs[0].impl;
     best.patchwork = work;
@@ -80,12 +82,11 @@ class Replay {
       int dim = -1;
       for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
         if (c_.dims[d].name == p.dim) dim = d;
-      const RunTimeSize* size = dim < 0 ? nullptr : run_time_size(c_, dim);
-      const auto fits = [&](i64 s) { return s % size->granule == 0; };
-      if (size == nullptr || !std::all_of(p.sizes.begin(), p.sizes.end(), fits))
-        return fmt::format("there are no such pieces of `{}`", p.dim);
+      if (dim < 0) return fmt::format("there are no such pieces of `{}`", p.dim);
       work.sums |= c_.dims[dim].reduction;
-      work.dims.push_back({dim, p.sizes});
+      const PiecedDim pieced{dim, p.sizes, p.elastic};
+      if (std::string why = sizes_problem(pieced, c_); !why.empty()) return why;
+      work.dims.push_back(pieced);
     }
     if (std::string why = missing_dim(work); !why.empty()) return why;
     if (entry_.divided > 1) {
@@ -93,6 +94,15 @@ class Replay {
       work.threads_from = entry_.divided_from;
     }
     return "";
+  }
+
+  // Dims that a program says are elastic in it.
+  std::uint8_t elastic(const LockedProgram& p) const {
+    unsigned out = 0;
+    for (size_t d = 0; d < c_.dims.size(); ++d)
+      if (std::find(p.elastic.begin(), p.elastic.end(), c_.dims[d].name) != p.elastic.end())
+        out |= 1u << d;
+    return static_cast<std::uint8_t>(out);
   }
 
   std::string missing_dim(const Patchwork& work) const {
@@ -103,16 +113,6 @@ class Replay {
         return fmt::format("{} lists of pieces of `{}`", times, c_.dims[d].name);
     }
     return "";
-  }
-
-  std::vector<i64> extents(const Patchwork& work, size_t number) const {
-    std::vector<i64> out;
-    for (const Dim& d : c_.dims) out.push_back(d.extent);
-    size_t rest = work.sums ? number / 2 : number;
-    for (size_t i = work.dims.size(); i-- > 0; rest /= work.dims[i].sizes.size())
-      out[static_cast<size_t>(work.dims[i].dim)] =
-          work.dims[i].sizes[rest % work.dims[i].sizes.size()];
-    return out;
   }
 
   // A small piece may use a family of the whole (search/optimize_patchwork.cc).
@@ -180,11 +180,20 @@ LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads,
   }
   const Patchwork& work = *best.patchwork;
   for (const PiecedDim& d : work.dims)
-    k.pieces.push_back({spec.computation().dims[static_cast<size_t>(d.dim)].name, d.sizes});
+    k.pieces.push_back(
+        {spec.computation().dims[static_cast<size_t>(d.dim)].name, d.sizes, d.elastic});
   k.divided = work.threads;
   k.divided_from = work.threads_from;
-  for (const Piece& p : work.programs)
+  for (size_t n = 0; n < work.programs.size(); ++n) {
+    const Piece& p = work.programs[n];
     k.programs.push_back(locked_program(p.problem, *p.impl, p.cost_cycles));
+    const Part& part = p.problem.part;
+    if (part.elastic == work.elastic(work.pieces(n))) continue;
+    for (const PiecedDim& d : work.dims)
+      if (part.is_elastic(d.dim))
+        k.programs.back().elastic.push_back(
+            spec.computation().dims[static_cast<size_t>(d.dim)].name);
+  }
   return k;
 }
 

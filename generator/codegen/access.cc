@@ -4,10 +4,10 @@ namespace morello {
 namespace {
 
 void put(Writer& w, Names& names, std::string_view code, const std::string& p, i64 n,
-         const std::string& reg) {
+         const std::string& reg, const std::string& counted = "") {
   w.code(expand(code, {{"p", p},
                        {"n", std::to_string(n)},
-                       {"count", count(w, code, n)},
+                       {"count", counted.empty() ? count(w, code, n) : counted},
                        {"r0", reg},
                        {"t", names.fresh("t")}}));
 }
@@ -39,7 +39,9 @@ std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointe
 }
 
 void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
-                 const std::vector<Offset>& offsets, const std::string& reg) {
+                 const std::vector<Offset>& offsets, const std::string& reg,
+                 const std::string& counted) {
+  if (!counted.empty()) return put(w, names, a.partial, at(pointer, offsets[0]), 0, reg, counted);
   const i64 n = static_cast<i64>(offsets.size());
   // One element for all lanes has one offset.
   const i64 all = a.kind == Access::Kind::kVector ? a.lanes * a.group : 1;
@@ -50,7 +52,9 @@ void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std
 }
 
 void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
-                  const std::vector<Offset>& offsets, const std::string& value) {
+                  const std::vector<Offset>& offsets, const std::string& value,
+                  const std::string& counted) {
+  if (!counted.empty()) return put(w, names, a.partial, at(pointer, offsets[0]), 0, value, counted);
   const i64 n = static_cast<i64>(offsets.size()), all = a.lanes * a.group;
   const bool near = adjacent(offsets), masked = near && n < all && !a.partial.empty();
   const bool direct = masked || (near && n == all);

@@ -20,15 +20,18 @@ std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointe
                   const std::vector<Offset>& offsets, i64 size);
 
 // Fills `reg`, which is declared, with the elements at these offsets from `pointer`, of which there
-// are as many as the row has lanes or fewer; the lanes behind them are 0.
+// are as many as the row has lanes or fewer; the lanes behind them are 0. `counted`: the variable
+// that says how many, or nothing.
 void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
-                 const std::vector<Offset>& offsets, const std::string& reg);
+                 const std::vector<Offset>& offsets, const std::string& reg,
+                 const std::string& counted = "");
 
 // Code of an ISA that brings the line so many bytes behind `pointer` nearer, wherever that is.
 std::string ask(std::string_view prefetch, Dtype type, const std::string& pointer, i64 bytes);
 
 // Stores the first lanes of `value` at these offsets.
 void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
-                  const std::vector<Offset>& offsets, const std::string& value);
+                  const std::vector<Offset>& offsets, const std::string& value,
+                  const std::string& counted = "");
 
 }  // namespace morello

@@ -57,12 +57,8 @@ LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& jo
     if (d == f_.lane) unit_[d] = k_.lanes_reduce ? k_.lanes * k_.group : k_.lanes;
     if (!c_.dims[d].reduction) count_[d] = (job.extent[d] + unit_[d] - 1) / unit_[d];
   }
-  if (k_.lanes_reduce) {
-    count_[f_.lane] = regs_;
-    slot_ = unit_[f_.lane] * regs_;
-  } else {
-    slot_ = k_.group;
-  }
+  if (k_.lanes_reduce) count_[f_.lane] = regs_;
+  slot_ = reduction_slot(f_, c_);
   sets_ = accumulator_sets(f_, c_);
   for (int o = 0; o <= out_; ++o) pointers_[o] = stem(o);
   params_ = params_of_job();
@@ -91,7 +87,8 @@ void LeafWriter::choose_inner() {
     if (c_.dims[d].reduction && !k_.lanes_reduce && (inner_ < 0 || f_.quantum[inner_] == 1))
       inner_ = d;
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-    if (c_.dims[d].reduction && d != inner_ && job_.extent[d] > 1) outer_.push_back(d);
+    if (c_.dims[d].reduction && d != inner_ && (job_.extent[d] > 1 || elastic(d)))
+      outer_.push_back(d);
 }
 
 std::string LeafWriter::params_of_job() const {
@@ -103,7 +100,7 @@ std::string LeafWriter::params_of_job() const {
   for (int t = out_ + 1; t < tensors; ++t)
     out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
   for (int t = 0; t < tensors; ++t) out += stride_params(job_.refs[t].map);
-  return out;
+  return out + length_params(p_.part);
 }
 
 std::string_view LeafWriter::reg_type(Dtype t) const {
@@ -222,6 +219,8 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
                   "{} reads past its packed block", a.name);
     return fill_registers(o, a.code, whole, all, regs);
   }
+  if (masks_lanes() && lanes_along(o))
+    return fill_registers(o, a.partial, whole, valid, regs, lanes_there(load.instance));
   const std::vector<Offset> offsets = along_lanes(o, load.index, valid);
   if (!adjacent(offsets))
     return fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all,
@@ -231,16 +230,17 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
   fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all, regs);
 }
 
-// Declares the registers and loads `n` elements into them.
+// Declares the registers and loads `n` elements into them, or as many as a variable says.
 void LeafWriter::fill_registers(int o, std::string_view code, const std::string& p, i64 n,
-                                const std::vector<std::string>& regs) {
+                                const std::vector<std::string>& regs, const std::string& counted) {
   const Access& a = *f_.loads[o];
   const std::string_view type = reg_type(a.reg);
-  std::vector<std::pair<std::string_view, std::string>> values = {{"p", p},
-                                                                  {"n", std::to_string(n)},
-                                                                  {"count", count(w_, code, n)},
-                                                                  {"r0", regs[0]},
-                                                                  {"r1", regs.back()}};
+  std::vector<std::pair<std::string_view, std::string>> values = {
+      {"p", p},
+      {"n", std::to_string(n)},
+      {"count", counted.empty() ? count(w_, code, n) : counted},
+      {"r0", regs[0]},
+      {"r1", regs.back()}};
   if (code.find("{t}") != std::string_view::npos) values.emplace_back("t", names_.fresh("t"));
   const std::string statements = expand(code, values);
   if (a.regs == 1 && code.starts_with("{r0} = ") && code.find(';') + 1 == code.size()) {
@@ -265,7 +265,10 @@ void LeafWriter::reductions(size_t next) {
     pointers_[o] = names_.fresh(stem(o));
     w_.line("{} {} = {};", const_pointer(job_.refs[o].dtype), pointers_[o], saved[o]);
   }
-  w_.open_loop(names_.fresh("i"), job_.extent[d]);
+  if (elastic(d))
+    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", names_.fresh("i"), length_name(d));
+  else
+    w_.open_loop(names_.fresh("i"), job_.extent[d]);
   const auto here = pointers_;
   for (int o = 0; o < out_; ++o) {  // the inner loop moves its pointers
     pointers_[o] = names_.fresh(stem(o));
@@ -301,19 +304,49 @@ i64 LeafWriter::slots_per_iteration() const {
   return factor <= kLineFactor ? slots * factor : slots;
 }
 
+// So many slots, and on to the next.
+void LeafWriter::iteration(i64 slots) {
+  for (i64 s = 0; s < slots; ++s) slot({s * slot_, slot_, s % sets_});
+  for (int o = 0; o < out_; ++o)
+    if (touches(o, inner_))
+      w_.line("{} += {};", pointer(o), text(job_.refs[o].map.advance(inner_, slots * slot_)));
+}
+
+// As many slots as the caller says, and of the last one as much.
+void LeafWriter::elastic_loop() {
+  const std::string left = names_.fresh("left"), length = length_name(inner_);
+  const i64 per = slots_per_iteration();
+  w_.line("std::ptrdiff_t {} = {};", left,
+          slot_ == 1 ? length : fmt::format("{} / {}", length, slot_));
+  if (per > 1) {
+    w_.open("for (; {0} >= {1}; {0} -= {1})", left, per);
+    prefetches_ = true;
+    iteration(per);
+    prefetches_ = false;
+    w_.close();
+  }
+  w_.open("for (; {0} > 0; --{0})", left);
+  iteration(1);
+  w_.close();
+  if (k_.lanes_reduce) return;  // there are whole slots
+  for (i64 tail = 1; tail < slot_; ++tail) {
+    w_.open("if ({} % {} == {})", length, slot_, tail);
+    slot({0, tail, 0});
+    w_.close();
+  }
+}
+
 void LeafWriter::inner_loop() {
   if (inner_ < 0) return slot({0, 1, 0});
+  if (elastic(inner_)) return elastic_loop();
   const i64 full = job_.extent[inner_] / slot_, tail = job_.extent[inner_] % slot_;
   const i64 per = slots_per_iteration(), iterations = full / per;
   i64 first = 0;
   if (iterations > 1) {
     w_.open_loop(names_.fresh("i"), iterations);
     prefetches_ = true;
-    for (i64 s = 0; s < per; ++s) slot({s * slot_, slot_, s % sets_});
+    iteration(per);
     prefetches_ = false;
-    for (int o = 0; o < out_; ++o)
-      if (touches(o, inner_))
-        w_.line("{} += {};", pointer(o), text(job_.refs[o].map.advance(inner_, per * slot_)));
     w_.close();
     first = iterations * per;
   }
@@ -408,6 +441,7 @@ std::string LeafWriter::counted(const Term& t, const std::string& value, const E
 }
 
 Body LeafWriter::body() {
+  count_lanes();
   ask_for_output();
   if (!c_.reduces()) {
     elementwise();

@@ -5,6 +5,7 @@
 #include "codegen/expression.h"
 #include "codegen/finish.h"
 #include "codegen/leaf_writer.h"
+#include "impl/finishing.h"
 
 namespace morello {
 
@@ -30,9 +31,28 @@ void LeafWriter::accumulators() {
       [&] {
         each(output_instances(), [&](const Extents& instance) {
           read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
-                      output_offsets(instance), reg(out_, instance));
+                      output_offsets(instance), reg(out_, instance), lanes_there(instance));
         });
       });
+}
+
+// Of an elastic dim, how many lanes of this instance there are; of others nothing.
+std::string LeafWriter::lanes_there(const Extents& instance) const {
+  return masks_lanes() ? fmt::format("lanes{}", instance[f_.lane]) : "";
+}
+
+void LeafWriter::count_lanes() {
+  if (!masks_lanes()) return;
+  for (i64 i = 0; i < count_[f_.lane]; ++i) {
+    const std::string name = fmt::format("lanes{}", i), all = length_name(f_.lane);
+    if (count_[f_.lane] == 1) {
+      w_.line("const std::ptrdiff_t {} = {};", name, all);
+      continue;
+    }
+    const i64 from = i * k_.lanes;
+    w_.line("const std::ptrdiff_t {0} = {1} < {2} ? 0 : {1} < {3} ? {1} - {2} : {4};", name, all,
+            from, from + k_.lanes, k_.lanes);
+  }
 }
 
 // Offsets of the output elements one accumulator holds.
@@ -93,12 +113,7 @@ void LeafWriter::join_sets() {
 // Whether what finishes a tile calls helpers. Put into the leaf, for every accumulator, GCC 12
 // keeps their constants in registers while the sums are computed and spills sums (gelu_tanh of
 // 512^3: 3414 us for 2479 without it by AVX2, 4217 for 1582 by AVX-512).
-bool LeafWriter::finishes_apart() const {
-  if (!finishes_ || k_.lanes == 1 || k_.lanes_reduce) return false;
-  return std::any_of(c_.finish.begin(), c_.finish.end(), [&](const Term& t) {
-    return fn_def(t.fn) && !f_.isa->function(t.fn, t.type, k_.lanes)->helpers.empty();
-  });
-}
+bool LeafWriter::finishes_apart() const { return finishes_ && finishes_by_helpers(f_, c_); }
 
 // The sums go to a local array, lanes innermost, and another function finishes that.
 void LeafWriter::finish_apart() {
@@ -138,9 +153,11 @@ void LeafWriter::store_vector(const Extents& instance, const std::string& value)
   const Access& a = *store_access(f_, job_.refs[out_].packed);
   const std::vector<Offset> offsets = output_offsets(instance);
   const auto plain = [&] {
-    write_vector(w_, names_, a, job_.refs[out_].dtype, pointer(out_), offsets, value);
+    write_vector(w_, names_, a, job_.refs[out_].dtype, pointer(out_), offsets, value,
+                 lanes_there(instance));
   };
-  const bool whole = adjacent(offsets) && offsets.size() == static_cast<size_t>(a.lanes);
+  const bool whole =
+      adjacent(offsets) && !masks_lanes() && offsets.size() == static_cast<size_t>(a.lanes);
   if (!job_.call.streaming || !whole) return plain();
   // Where offsets are multiples of the alignment compilers test the pointer once.
   const std::string p = at(pointer(out_), offsets[0]);
@@ -175,7 +192,8 @@ std::string LeafWriter::extra(int e, const Beside& b, const Extents& instance) {
   const bool copies = k_.lanes_reduce && b.lanes > 1;  // one number for all lanes
   const auto n = copies ? b.lanes : static_cast<i64>(output_offsets(instance).size());
   read_vector(w_, names_, a, ref.dtype, stem(tensor),
-              along_lanes(tensor, index, a.kind == Access::Kind::kVector ? n : 1), name);
+              along_lanes(tensor, index, a.kind == Access::Kind::kVector ? n : 1), name,
+              morello::touches(c_.tensor(tensor), f_.lane) ? lanes_there(instance) : "");
   return name;
 }
 

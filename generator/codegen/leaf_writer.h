@@ -45,6 +45,9 @@ class LeafWriter {
   std::string params_of_job() const;
   void name_strides();
   bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
+  bool elastic(int d) const { return d >= 0 && p_.part.is_elastic(d); }
+  // Whether how many lanes there are is known by each call only.
+  bool masks_lanes() const { return elastic(f_.lane) && !k_.lanes_reduce; }
   bool lanes_along(int o) const { return f_.lane >= 0 && touches(o, f_.lane); }
   std::string_view reg_type(Dtype t) const;
   // How the body finds extras, and what is made of sums or of elements.
@@ -65,14 +68,18 @@ class LeafWriter {
   i64 valid_elements(int o, const Load& load, const Slot& slot) const;
   void load(int o, const Load& load, const Slot& slot);
   void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
-                      const std::vector<std::string>& regs);
+                      const std::vector<std::string>& regs, const std::string& counted = "");
   bool kept(int o) const;
   bool windows(int o) const;
   bool pinned() const;
 
+  std::string lanes_there(const Extents& instance) const;
+  void count_lanes();
   void accumulators();
   void reductions(size_t next);
   void inner_loop();
+  void elastic_loop();
+  void iteration(i64 slots);
   void slot(const Slot& s);
   void apply(const Extents& instance, const Slot& s);
   std::string counted(const Term& t, const std::string& value, const Extents& instance,

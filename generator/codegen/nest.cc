@@ -203,7 +203,7 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
     strides += stride_args(refs[t].map);
   }
-  args += strides;
+  args += strides + length_args(p_.part);
   w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
 }
 
@@ -222,6 +222,7 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   for (int t = 0; t < tensors(spec); ++t)
     values += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
   for (int t = 0; t < tensors(spec); ++t) values += stride_args(refs[t].map);
+  values += length_args(p_.part);
   if (chunk_arena_bytes(p_, spec, impl) > kLocalBytes)
     values += ", " + at("workspace", shared_.chunk_offset);
   std::string first_copy;
@@ -277,6 +278,11 @@ std::string NestWriter::chunk(const Spec& spec, const Impl& impl, const Loop& n,
       fields.line("std::ptrdiff_t {};", stride_name(symbol));
       w.line("[[maybe_unused]] const std::ptrdiff_t {0} = data->{0};", stride_name(symbol));
     }
+  for (int d = 0; d < kMaxDims; ++d) {
+    if (!p_.part.is_elastic(d)) continue;
+    fields.line("std::ptrdiff_t {};", length_name(d));
+    w.line("const std::ptrdiff_t {0} = data->{0};", length_name(d));
+  }
   if (arena > kLocalBytes) {
     fields.line("unsigned char* workspace;");
     w.line("unsigned char* {} = data->workspace + task * {};", kArena, arena);
@@ -383,6 +389,7 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
     params += stride_params(r.map);
     code.strides.merge(stride_symbols(r.map));
   }
+  params += length_params(p.part);
   if (code.workspace_bytes > 0) params += ", unsigned char* workspace";
   if (local && arena > 0)
     nest.w.line("alignas(64) unsigned char {}[{}];", kArena, arena);

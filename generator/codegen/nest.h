@@ -26,7 +26,8 @@ struct ProgramCode {
   std::string name;
   std::string text;
   std::array<std::string, kMaxTensors> pointers;  // types of the parameters
-  std::set<int> strides;    // symbols of those that it takes, in this order, after the pointers
+  std::set<int> strides;    // symbols of those that it takes, in this order, after the pointers;
+                            // behind them lengths (operand.h)
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // takes a pool, last
   bool streams = false;     // stores past the caches: a fence is to follow

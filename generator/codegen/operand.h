@@ -68,6 +68,23 @@ inline std::string stride_args(const AddressMap& map) {
   return out;
 }
 
+// The variable that holds how many elements of an elastic dim there are (Part::elastic); those of
+// all such dims, behind the strides.
+inline std::string length_name(int dim) { return fmt::format("length{}", dim); }
+inline std::string length_params(const Part& part) {
+  std::string out;
+  for (int d = 0; d < kMaxDims; ++d)
+    if (part.is_elastic(d))
+      out += fmt::format(", [[maybe_unused]] std::ptrdiff_t {}", length_name(d));
+  return out;
+}
+inline std::string length_args(const Part& part) {
+  std::string out;
+  for (int d = 0; d < kMaxDims; ++d)
+    if (part.is_elastic(d)) out += ", " + length_name(d);
+  return out;
+}
+
 inline std::string const_pointer(Dtype t) { return fmt::format("const {}*", c_type(t)); }
 inline std::string mutable_pointer(Dtype t) { return fmt::format("{}*", c_type(t)); }
 

@@ -2,7 +2,7 @@
 // among them, the loops over a part of the outermost dim, and what calls these for each thread.
 //
 // Variables: extent0 is the size of the first loop's dim, sizes0 the sizes its pieces can have,
-// which0 the one that a piece has, at0 where it begins.
+// which0 the one that a piece has, at0 where it begins, have0 how much of an elastic dim it has.
 #include <algorithm>
 
 #include "codegen/nest.h"
@@ -34,6 +34,7 @@ class PatchworkWriter {
   void task();
   void run();
   std::string shared(bool types) const;
+  std::string lengths(bool types) const;
   std::string tail(bool types) const;
   std::string pointers(bool types) const;
   std::string largest(size_t i, const std::string& parts) const;
@@ -54,15 +55,24 @@ class PatchworkWriter {
 // Whether a program is for what larger pieces leave.
 bool PatchworkWriter::is_rest(const Piece& piece) const {
   return std::any_of(work_.dims.begin(), work_.dims.end(), [&](const PiecedDim& d) {
-    return !d.has_every_size() && piece.computation->dims[d.dim].extent < d.sizes.front();
+    return !d.has_every_size() && !d.elastic &&
+           piece.computation->dims[d.dim].extent < d.sizes.front();
   });
 }
 
 void PatchworkWriter::emit_programs() {
+  std::map<std::string, size_t> known;  // where pieces have one program
   for (const Piece& b : work_.programs) {
     library_.brief = is_rest(b);
+    const Problem& p = b.problem;
+    std::string text = fmt::format("{} {} {}\n{}", p.part.adds, p.part.elastic,
+                                   p.family.str(*b.computation), print(p, *b.impl));
+    for (const Dim& d : b.computation->dims) text += fmt::format(" {}", d.extent);
+    const auto [found, added] = known.try_emplace(text, programs_.size());
     programs_.push_back(
-        emit_program(library_, b.problem, *b.impl, fmt::format("program_{}", programs_.size())));
+        added ? emit_program(library_, p, *b.impl, fmt::format("program_{}", programs_.size()))
+              : programs_[found->second]);
+    if (!added) programs_.back().text.clear();
   }
   for (const ProgramCode& p : programs_) {
     out_.strides.insert(p.strides.begin(), p.strides.end());
@@ -100,19 +110,36 @@ std::string PatchworkWriter::shared(bool types) const {
   return out + tail(types);
 }
 
-void PatchworkWriter::tables() {
+// How much of elastic dims a piece has.
+std::string PatchworkWriter::lengths(bool types) const {
+  std::string out;
   for (size_t i = 0; i < loops(); ++i)
-    w_.line("static constexpr std::ptrdiff_t sizes{}[] = {{{}}};", i,
-            fmt::join(work_.dims[i].sizes, ", "));
+    if (work_.dims[i].elastic)
+      out += types ? fmt::format(", [[maybe_unused]] std::ptrdiff_t {}",
+                                 length_name(work_.dims[i].dim))
+                   : fmt::format(", have{}", i);
+  return out;
+}
+
+void PatchworkWriter::tables() {
+  const auto table = [&](const char* name, size_t i, const std::vector<i64>& values) {
+    w_.line("static constexpr std::ptrdiff_t {}{}[] = {{{}}};", name, i, fmt::join(values, ", "));
+  };
+  for (size_t i = 0; i < loops(); ++i) {
+    table("sizes", i, work_.dims[i].sizes);
+    if (!reduction(i)) table("rests", i, work_.dims[i].rests);
+  }
 }
 
 void PatchworkWriter::call() {
-  w_.open("{}inline void call(int program, {}{}) noexcept", kStatic, pointers(true), tail(true));
+  w_.open("{}inline void call(int program, {}{}{}) noexcept", kStatic, pointers(true),
+          lengths(true), tail(true));
   w_.open("switch (program)");
   for (size_t i = 0; i < programs_.size(); ++i) {
     const ProgramCode& p = programs_[i];
     std::string args = pointers(false);
     for (int s : p.strides) args += ", " + stride_name(s);
+    args += length_args(work_.programs[i].problem.part);
     if (p.workspace_bytes > 0) args += ", workspace";
     if (p.parallel) args += ", pool";
     const bool last = i + 1 == programs_.size();
@@ -147,7 +174,7 @@ void PatchworkWriter::loop(size_t i) {
       number = fmt::format("({}) * {} + which{}", number, work_.dims[l].sizes.size(), l);
     if (work_.sums) number = fmt::format("2 * ({}) + (adds ? 1 : 0)", number);
     for (int o = 0; o < c_.tensors(); ++o) args += ", " + at_[o];
-    w_.line("call({}{}{});", number, args, tail(false));
+    w_.line("call({}{}{}{});", number, args, lengths(false), tail(false));
     if (work_.sums) w_.line("adds = true;");
     return;
   }
@@ -165,14 +192,23 @@ void PatchworkWriter::loop(size_t i) {
     w_.line("while (which{0} < {1} && sizes{0}[which{0}] > {2} - at{0}) ++which{0};", i, last, to);
   } else {
     w_.line("int which{} = {};", i, i == 0 ? "whole" : fmt::format("whole{}", i));
-    w_.open("if ({2} - at{0} < sizes{0}[which{0}])", i, last, to);
-    w_.line("while (which{0} < {1} && sizes{0}[which{0} + 1] >= {2} - at{0}) ++which{0};", i, last,
-            to);
-    w_.line("at{0} = {1} - sizes{0}[which{0}];", i, to);
+    w_.open("if ({1} - at{0} < sizes{0}[which{0}])", i, to);
+    w_.line("while (which{0} < {1} && rests{0}[which{0}] > {2} - at{0}) ++which{0};", i, last, to);
+    w_.line("if ({1} - at{0} < sizes{0}[which{0}]) at{0} = {1} - sizes{0}[which{0}];", i, to);
+    w_.close();
+  }
+  if (work_.dims[i].elastic) {
+    const PiecedDim& d = work_.dims[i];
+    w_.line("std::ptrdiff_t have{0} = sizes{0}[which{0}];", i);
+    w_.open("if (which{} >= {})", i, d.elastic);
+    w_.line("have{0} *= ({1} - at{0}) / have{0};", i, to);
+    if (!reduction(i))  // there may be more where threads divide a dim
+      w_.line("if (have{0} > {1}) have{0} = {1};", i, d.extent(static_cast<int>(last)));
     w_.close();
   }
   piece(i);
-  w_.line("at{0} += sizes{0}[which{0}];", i);
+  w_.line("at{0} += {1};", i,
+          work_.dims[i].elastic ? fmt::format("have{}", i) : fmt::format("sizes{0}[which{0}]", i));
   w_.close();
 }
 

@@ -413,13 +413,16 @@ Expression before_row(const Kernel& k, const Computation& c) {
   return {c.body.begin(), c.body.begin() + *std::max_element(at.begin(), at.end()) + 1};
 }
 
-i64 accumulator_sets(const Family& f, const Computation& c) {
+i64 reduction_slot(const Family& f, const Computation& c) {
   const Kernel& k = *f.kernel;
+  return k.lanes_reduce ? k.lanes * k.group * load_regs(f, c) : k.group;
+}
+
+i64 accumulator_sets(const Family& f, const Computation& c) {
   i64 sets = 1;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
     if (!c.dims[d].reduction) continue;
-    const i64 step = !k.lanes_reduce ? k.group : k.lanes * k.group * load_regs(f, c);
-    sets = std::max(sets, f.quantum[d] / step);
+    sets = std::max(sets, f.quantum[d] / reduction_slot(f, c));
   }
   return sets;
 }

@@ -50,6 +50,9 @@ struct Family {
 // that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
 Dtype packed_dtype(const Family& f, const Computation& c, int operand);
 
+// Elements of the reduction that a load covers: a group, or lanes of them.
+i64 reduction_slot(const Family& f, const Computation& c);
+
 // Independent sets of accumulators, which take the steps of a reduction in turns: where a tile has
 // few of them they hide the latency of a step.
 i64 accumulator_sets(const Family& f, const Computation& c);

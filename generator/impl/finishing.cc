@@ -35,6 +35,14 @@ const Access* extra_row(const Isa& isa, const Operand& o, int lanes, int lane, D
   return a ? a : load_row(isa, lanes, o.dtype, reg);
 }
 
+bool finishes_by_helpers(const Family& f, const Computation& c) {
+  const int lanes = f.kernel->lanes;
+  if (lanes == 1 || f.kernel->lanes_reduce) return false;
+  return std::any_of(c.finish.begin(), c.finish.end(), [&](const Term& t) {
+    return fn_def(t.fn) && !f.isa->function(t.fn, t.type, lanes)->helpers.empty();
+  });
+}
+
 bool computes(const Isa& isa, const Expression& e, int lanes) {
   return std::all_of(e.begin(), e.end(), [&](const Term& t) {
     return !fn_def(t.fn) || isa.function(t.fn, t.type, lanes);

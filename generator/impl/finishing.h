@@ -36,6 +36,9 @@ Finishing finishing(const Family& f, const Computation& c);
 // the ISA can, whatever the leaf's lanes run along.
 Finishing write_back(const Family& f, const Computation& c);
 
+// Whether what is made of sums, in vectors, calls functions of the ISA's.
+bool finishes_by_helpers(const Family& f, const Computation& c);
+
 // Vector work of an Expression, and of the operands beside it that it names, for one vector.
 Uops work_of(const Isa& isa, const Expression& e, int lanes);
 Uops work_of(const Isa& isa, const Expression& e, const Finishing& f);

@@ -119,6 +119,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
     out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
                        p.streaming_problem().empty() ? ", may stream" : "");
   if (p.part.in_place) out += "in place\n";
+  if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
   if (p.part.staged && std::any_of(levels.begin(), levels.end(), asks))

@@ -136,7 +136,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
     w.alu += tile * (accumulator_sets(family(), c) - 1);
   if (!vector) return;
   const int lane = family().lane;
-  const bool partial = s.extent[lane] % k.lanes != 0;
+  const bool partial = elastic(lane) || s.extent[lane] % k.lanes != 0;
   const bool adjacent = s.place[out].packed || stores_adjacent_;
   const i64 rows = tile / ceil_div(s.extent[lane], k.lanes);
   const i64 odd = !adjacent ? tile : partial ? rows : 0;
@@ -153,7 +153,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
 void Space::add_partial_loads(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
   const int lane = family().lane;
-  if (lane < 0 || s.extent[lane] % k.lanes == 0) return;
+  if (lane < 0 || (!elastic(lane) && s.extent[lane] % k.lanes == 0)) return;
   for (int o = 0; o < computation().inputs(); ++o) {
     if (s.place[o].packed || !touches_[o][lane]) continue;
     i64 times = 1;

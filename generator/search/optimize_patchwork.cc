@@ -4,7 +4,8 @@
 // The largest piece of every dim is chosen by the cost of a kernel of nominal size: whole pieces,
 // each at the price of its program and of a turn of the loop around it. Larger pieces cost less per
 // element, until nothing is gained; of those that cost about the same the smallest is taken,
-// because it leaves less behind and can be divided among threads more evenly.
+// because it leaves less behind and can be divided among threads more evenly. Below it come the
+// sizes that piece_sizes.h chooses, elastic ones last.
 //
 // Operands lie, for every piece, where they would lie for the nominal size: what one piece has
 // brought nearer does not help the next. Small pieces look a little dearer for that.
@@ -14,14 +15,13 @@
 #include <optional>
 
 #include "search/optimize.h"
+#include "search/piece_sizes.h"
 #include "search/tables_in_memory.h"
 #include "spec/sizes.h"
 
 namespace morello {
 namespace {
 
-// A turn of the loop around programs: choosing one, and the call.
-constexpr i64 kTurnMilli = 20'000;
 // Pieces grow to so many elements where one dim has a size known at run time only; to a quarter
 // of that for every other such dim.
 constexpr i64 kLargestPiece = 4096;
@@ -30,6 +30,11 @@ constexpr i64 kLargestPiece = 4096;
 constexpr i64 kMostExact = 16;
 // "About the same": within this part of the cost.
 constexpr i64 kSame = 64;
+// An elastic program does a piece that is not elastic too, if that takes less than one part in so
+// many longer.
+constexpr i64 kElastic = 32;
+// Sizes of one dim are chosen with so many granules of all others.
+constexpr i64 kMiddling = 16;
 // Dividing a loop pays where one thread takes so many times as long as the region costs.
 constexpr i64 kRegions = 3;
 
@@ -38,6 +43,7 @@ struct Wanted {
   std::vector<i64> extents;  // of all dims
   bool adds = false;
   bool beside = false;
+  std::vector<i64> multiples = {};  // per dim: 0, or it is elastic and any multiple of this
   auto operator<=>(const Wanted&) const = default;
 };
 
@@ -58,10 +64,13 @@ class PatchworkSearch {
 
   std::vector<i64> menu(int dim) const;
   bool exact(int dim) const;
+  i64 parallel_loops() const;
+  i64 most_sizes() const { return parallel_loops() == 1 ? 8 : parallel_loops() == 2 ? 4 : 3; }
   bool is_reduction(size_t loop) const { return c_.dims[loops_[loop]].reduction; }
   Wanted wanted(const std::vector<i64>& pieces) const;
   std::vector<Family> families_of(const Computation& part) const;
-  const Optimum* program(const Wanted& w);
+  using Found = std::pair<Optimum, std::shared_ptr<const Computation>>;
+  const Found* program(const Wanted& w, std::vector<Family> families = {});
   Cost cost_of(const Wanted& w);
   Cost nominal_cost(const Plan& p);
   std::vector<std::pair<Wanted, i64>> weighed() const;
@@ -70,7 +79,19 @@ class PatchworkSearch {
   Plan best_plan();
   void choose_packing();
   i64 threads_from(const Plan& p);
-  std::variant<Optimum, StopReason> finish(const Plan& p);
+  struct Elastic {
+    int dim;
+    i64 multiple;  // 0: it is not
+    i64 size;      // at most
+  };
+  Wanted wanted(const Plan& p, std::span<const Elastic> elastic) const;
+  Cost cost_if_any(const Wanted& w);
+  PiecedDim pieced_sum(const Plan& p, size_t loop, bool elastic);
+  PiecedDim pieced(const Plan& p, size_t loop, bool elastic, std::vector<Elastic> sums);
+  Wanted wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
+                bool adds) const;
+  const Found* program(const Plan& p, const Patchwork& work, size_t number);
+  std::variant<Optimum, StopReason> finish(const Plan& p, bool elastic);
 
   const Computation& c_;
   const Machine& machine_;
@@ -81,7 +102,7 @@ class PatchworkSearch {
   std::vector<std::vector<i64>> menus_;  // per loop, ascending
   bool sums_ = false;
   const std::vector<Family> nominal_;  // families for the nominal size
-  std::map<Wanted, std::pair<Optimum, std::shared_ptr<const Computation>>> found_;
+  std::map<Wanted, Found> found_;
   std::optional<Family> like_;
   std::optional<StopReason> stopped_;
   SearchStats stats_;
@@ -113,6 +134,10 @@ bool PatchworkSearch::exact(int dim) const {
          !c_.dims[dim].reduction;
 }
 
+i64 PatchworkSearch::parallel_loops() const {
+  return std::count_if(loops_.begin(), loops_.end(), [&](int d) { return !c_.dims[d].reduction; });
+}
+
 // Sizes a piece of this dim can have. Programs multiply, so that sizes are the farther apart the
 // more dims there are.
 std::vector<i64> PatchworkSearch::menu(int dim) const {
@@ -124,7 +149,8 @@ std::vector<i64> PatchworkSearch::menu(int dim) const {
   }
   const int others = static_cast<int>(loops_.size()) - 1;
   const i64 most = std::max(s.granule, std::min(s.nominal(), kLargestPiece >> 2 * others));
-  for (i64 size = s.granule; size <= most; size *= i64{2} << others) out.push_back(size);
+  const i64 ratio = c_.dims[dim].reduction ? 4 : i64{1} << parallel_loops();
+  for (i64 size = s.granule; size <= most; size *= ratio) out.push_back(size);
   return out;
 }
 
@@ -132,6 +158,7 @@ Wanted PatchworkSearch::wanted(const std::vector<i64>& pieces) const {
   Wanted w;
   for (const Dim& d : c_.dims) w.extents.push_back(d.extent);
   for (size_t i = 0; i < loops_.size(); ++i) w.extents[loops_[i]] = pieces[i];
+  w.multiples.assign(c_.dims.size(), 0);
   return w;
 }
 
@@ -150,14 +177,27 @@ std::vector<Family> PatchworkSearch::families_of(const Computation& part) const 
   return out;
 }
 
-const Optimum* PatchworkSearch::program(const Wanted& w) {
-  if (const auto known = found_.find(w); known != found_.end()) return &known->second.first;
+// Of some families; of all where none are given.
+const PatchworkSearch::Found* PatchworkSearch::program(const Wanted& w,
+                                                       std::vector<Family> families) {
+  if (const auto known = found_.find(w); known != found_.end()) return &known->second;
   if (stopped_ == StopReason::kBudget) return nullptr;
   const auto part = std::make_shared<Computation>(with_extents(c_, w.extents));
   SearchOptions options = options_;
-  options.families = families_of(*part);
+  options.families = families.empty() ? families_of(*part) : std::move(families);
   options.part.adds = w.adds;
   options.part.beside = w.beside;
+  for (size_t d = 0; d < w.multiples.size(); ++d) {
+    if (w.multiples[d] == 0) continue;
+    options.part.elastic |= static_cast<std::uint8_t>(1 << d);
+    std::erase_if(options.families, [&](const Family& f) {
+      return !can_be_elastic(f, *part, static_cast<int>(d), w.multiples[d]);
+    });
+  }
+  if (options.families.empty()) {
+    stopped_ = StopReason::kNoImplementation;
+    return nullptr;
+  }
   options.count_programs = false;
   auto result = optimize_known(*part, machine_, isa_, options);
   if (const StopReason* why = std::get_if<StopReason>(&result)) {
@@ -166,12 +206,12 @@ const Optimum* PatchworkSearch::program(const Wanted& w) {
   }
   Optimum& best = std::get<Optimum>(result);
   stats_ += best.stats;
-  return &found_.emplace(w, std::pair(std::move(best), part)).first->second.first;
+  return &found_.emplace(w, Found(std::move(best), part)).first->second;
 }
 
 Cost PatchworkSearch::cost_of(const Wanted& w) {
-  const Optimum* found = program(w);
-  return found ? found->cost + Cost::milli(kTurnMilli) : Cost::infinite();
+  const Found* found = program(w);
+  return found ? found->first.cost + Cost::cycles(kTurnCycles) : Cost::infinite();
 }
 
 // Of a kernel of nominal size.
@@ -202,17 +242,20 @@ PatchworkSearch::Plan PatchworkSearch::best_plan(int divided) {
   for (size_t i = 0; i < loops_.size(); ++i) {
     if (exact(loops_[i])) continue;
     std::vector<Plan> plans;
-    for (i64 size : menus_[i]) {
+    Cost least = Cost::infinite();
+    const auto about = [&](Cost c) {
+      return c.finite() && c.value() <= least.value() + least.value() / kSame;
+    };
+    for (size_t size = menus_[i].size(); size-- > 0;) {
       plans.push_back(best);
-      plans.back().largest[i] = size;
+      plans.back().largest[i] = menus_[i][size];
       plans.back().cost = nominal_cost(plans.back());
+      least = std::min(least, plans.back().cost);
+      if (least.finite() && !about(plans.back().cost)) break;  // smaller ones cost more
     }
-    const auto cheaper = [](const Plan& a, const Plan& b) { return a.cost < b.cost; };
-    const Cost least = std::min_element(plans.begin(), plans.end(), cheaper)->cost;
     if (!least.finite()) return best;
-    best = *std::find_if(plans.begin(), plans.end(), [&](const Plan& p) {
-      return p.cost.finite() && p.cost.value() - least.value() <= least.value() / kSame;
-    });
+    best =
+        *std::find_if(plans.rbegin(), plans.rend(), [&](const Plan& p) { return about(p.cost); });
   }
   return best;
 }
@@ -309,7 +352,114 @@ i64 PatchworkSearch::threads_from(const Plan& p) {
   return std::max(2 * granule, ceil_div(from, granule) * granule);
 }
 
-std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p) {
+// Of programs of a plan, elastic in some dims.
+Wanted PatchworkSearch::wanted(const Plan& p, std::span<const Elastic> elastic) const {
+  Wanted w = wanted(p.largest);
+  w.beside = p.divided >= 0;
+  for (const Elastic& e : elastic) {
+    w.multiples[e.dim] = e.multiple;
+    w.extents[e.dim] = e.size;
+  }
+  return w;
+}
+
+// What a program that may not exist costs.
+Cost PatchworkSearch::cost_if_any(const Wanted& w) {
+  const Cost cost = cost_of(w);
+  if (stopped_ == StopReason::kNoImplementation) stopped_.reset();
+  return cost;
+}
+
+// Of a reduction.
+PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) {
+  const i64 largest = p.largest[loop], granule = menus_[loop].front();
+  if (elastic) {
+    PiecedDim d = elastic_pieces(loops_[loop], granule, largest, [&](i64 multiple, i64 size) {
+      const Elastic here = {loops_[loop], multiple, size};
+      Wanted w = wanted(p, {&here, 1});
+      w.adds = true;
+      return cost_if_any(w);
+    });
+    if (!d.sizes.empty()) return d;
+  }
+  PiecedDim d{loops_[loop], menus_[loop], 0};
+  std::erase_if(d.sizes, [&](i64 size) { return size > largest; });
+  std::reverse(d.sizes.begin(), d.sizes.end());
+  return d;
+}
+
+// Of a parallel dim, where reductions are elastic like this. Other dims are in the middle of what
+// they may be: where they are large, what a call costs would not count.
+PiecedDim PatchworkSearch::pieced(const Plan& p, size_t loop, bool elastic,
+                                  std::vector<Elastic> sums) {
+  const i64 granule = menus_[loop].front();
+  if (exact(loops_[loop])) {
+    PiecedDim d{loops_[loop], menus_[loop], 0};
+    std::reverse(d.sizes.begin(), d.sizes.end());
+    return d;
+  }
+  Plan middling = p;
+  for (size_t i = 0; i < loops_.size(); ++i)
+    if (i != loop && !is_reduction(i))
+      middling.largest[i] = std::min(p.largest[i], kMiddling * menus_[i].front());
+  sums.push_back({loops_[loop], 0, 0});
+  const auto cost = [&](i64 size, bool any) {
+    if (any && !elastic) return Cost::infinite();
+    sums.back().multiple = any ? granule : 0;
+    sums.back().size = size;
+    return cost_if_any(wanted(middling, sums));
+  };
+  return parallel_pieces(loops_[loop], granule, p.largest[loop], most_sizes(), cost);
+}
+
+Wanted PatchworkSearch::wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
+                               bool adds) const {
+  Wanted w{work.extents(c_, which), adds, p.divided >= 0};
+  w.multiples.assign(c_.dims.size(), 0);
+  for (size_t i = 0; i < which.size(); ++i) {
+    const PiecedDim& d = work.dims[i];
+    if (d.is_elastic(which[i])) w.multiples[d.dim] = d.sizes[static_cast<size_t>(which[i])];
+  }
+  return w;
+}
+
+// Of a piece. Where an elastic program does the largest piece of a reduction about as well as one
+// that knows how large it is, it does both. Of those that would be better, where larger pieces of
+// parallel dims leave something, two families are tried: the elastic program's, and the largest
+// piece's. (f32 with m, k and n at run time, AVX2 and AVX-512: with all families 7.6 and 10.3 s of
+// CPU, most of it for pieces of 4 columns.)
+const PatchworkSearch::Found* PatchworkSearch::program(const Plan& p, const Patchwork& work,
+                                                       size_t number) {
+  const std::vector<int> which = work.pieces(number);
+  const bool adds = work.adds(number);
+  std::vector<int> below = which;
+  bool rest = false;
+  for (size_t i = 0; i < which.size(); ++i) {
+    const bool sum = c_.dims[work.dims[i].dim].reduction;
+    if (sum && work.dims[i].elastic > 0 && which[i] == 0) below[i] = 1;
+    rest |= !sum && which[i] > 0;
+  }
+  const Wanted own = wanted(p, work, which, adds);
+  if (below == which) return program(own);
+  const Found* elastic = program(wanted(p, work, below, adds));
+  if (!elastic) return nullptr;
+  std::vector<Family> families;
+  if (rest) {
+    const Found* largest = program(wanted(p, work, std::vector<int>(which.size(), 0), false));
+    if (!largest) return nullptr;
+    families = {elastic->first.problem.family, largest->first.problem.family};
+    if (families[0] == families[1]) families.pop_back();
+  }
+  const Found* fixed = program(own, std::move(families));
+  if (stopped_ == StopReason::kBudget) return nullptr;
+  stopped_.reset();  // two families that this piece cannot use
+  const auto worth = [&](Cost c) {
+    return rest ? c.value() / kElastic * (kElastic - 1) : c.value();
+  };
+  return fixed && fixed->first.cost.value() < worth(elastic->first.cost) ? fixed : elastic;
+}
+
+std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p, bool elastic) {
   const auto work = std::make_shared<Patchwork>();
   work->sums = sums_;
   std::vector<size_t> order;
@@ -319,32 +469,30 @@ std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p) {
     work->threads = options_.threads;
     work->threads_from = threads_from(p);
   }
-  size_t count = 1;
-  for (size_t i : order) {
-    std::vector<i64> sizes;
-    for (i64 size : menus_[i])
-      if (size <= p.largest[i]) sizes.insert(sizes.begin(), size);
-    count *= sizes.size();
-    work->dims.push_back({loops_[i], std::move(sizes)});
+  size_t count = sums_ ? 2 : 1;
+  std::vector<PiecedDim> sums;
+  std::vector<Elastic> smallest;
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    if (!is_reduction(i)) continue;
+    const PiecedDim& d = sums.emplace_back(pieced_sum(p, i, elastic));
+    const int last = static_cast<int>(d.sizes.size()) - 1;
+    if (d.elastic > 0) smallest.push_back({d.dim, d.sizes.back(), d.extent(last)});
   }
+  for (size_t i : order)
+    if (!is_reduction(i)) work->dims.push_back(pieced(p, i, elastic, smallest));
+  work->dims.insert(work->dims.end(), sums.begin(), sums.end());
+  for (const PiecedDim& d : work->dims) count *= d.sizes.size();
   for (size_t n = 0; n < count; ++n) {
-    Wanted w = wanted(p.largest);
-    w.beside = p.divided >= 0;
-    size_t rest = n;
-    for (size_t i = order.size(); i-- > 0; rest /= work->dims[i].sizes.size())
-      w.extents[work->dims[i].dim] = work->dims[i].sizes[rest % work->dims[i].sizes.size()];
-    for (const bool adds : {false, true}) {
-      if (adds && !sums_) continue;
-      w.adds = adds;
-      const Optimum* found = program(w);
-      if (!found) return *stopped_;
-      work->programs.push_back({found_.at(w).second, found->problem, found->impl,
-                                static_cast<i64>(found->cost.value() / 1000)});
-    }
+    const Found* found = program(p, *work, n);
+    if (!found) return *stopped_;
+    const auto& [best, part] = *found;
+    work->programs.push_back(
+        {part, best.problem, best.impl, static_cast<i64>(best.cost.value() / 1000)});
   }
-  Wanted w = wanted(p.largest);
-  w.beside = p.divided >= 0;
-  Optimum best = found_.at(w).first;
+  choose_rests(*work, c_);
+  Optimum best;
+  best.problem = work->programs.front().problem;  // the largest piece, which does not add
+  best.impl = work->programs.front().impl;
   best.cost = p.cost;
   best.stats = stats_;
   best.patchwork = work;
@@ -357,7 +505,11 @@ std::variant<Optimum, StopReason> PatchworkSearch::run() {
   const Plan plan = best_plan();
   if (stopped_ == StopReason::kBudget) return StopReason::kBudget;
   if (!plan.cost.finite()) return StopReason::kNoImplementation;
-  return finish(plan);
+  auto result = finish(plan, true);
+  const StopReason* why = std::get_if<StopReason>(&result);
+  if (!why || *why == StopReason::kBudget) return result;
+  stopped_.reset();  // dims that are elastic one by one and not together
+  return finish(plan, false);
 }
 
 }  // namespace

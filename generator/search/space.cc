@@ -107,6 +107,8 @@ Space::Space(const Problem& problem, const Pruning& pruning)
 // strided, blocked): a plain f32 tile of it would only cost.
 bool Space::packing_pays(int o) const {
   if (family().packed[o].digits.empty()) return false;
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[o][d] && elastic(d)) return false;
   if (o < computation().inputs()) return true;
   const bool accumulates = computation().reduces() && computation().gathers_in_output();
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
@@ -175,6 +177,7 @@ i64 Space::least_tile(int d) const {
 // Where the powers in a dim's menu begin.
 std::vector<i64> Space::first_tiles(int d) const {
   std::vector<i64> firsts;
+  if (elastic(d)) return firsts;
   if (const i64 least = least_tile(d); least > 0) firsts.push_back(least);
   for (int o = 0; o < operands(); ++o)
     if (block_[o][d] > 1) firsts.push_back(std::lcm(family().quantum[d], block_[o][d]));
@@ -195,7 +198,7 @@ void Space::make_tiles(int d) {
 
 i64 Space::even_tile(int dim, i64 extent) const {
   const i64 quantum = family().quantum[dim];
-  if (computation().dims[dim].reduction || extent <= quantum) return 0;
+  if (computation().dims[dim].reduction || extent <= quantum || elastic(dim)) return 0;
   const i64 lanes = dim == family().lane ? family().kernel->lanes : 1;
   const i64 leaves = ceil_div(extent, quantum);
   const i64 even = ceil_div(ceil_div(extent, leaves), lanes) * lanes;
@@ -276,9 +279,15 @@ bool Space::splits_sums() const {
   return false;
 }
 
+bool Space::elastic_output() const {
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction && elastic(d)) return true;
+  return false;
+}
+
 bool Space::divides_reduction(int dim, i64 n) const {
   const Computation& c = computation();
-  if (!c.dims[dim].reduction) return false;
+  if (!c.dims[dim].reduction || elastic(dim) || elastic_output()) return false;
   if (share_tile(dim, c.dims[dim].extent, n) >= c.dims[dim].extent) return false;
   if (problem_.root_address(c.inputs()).run_time()) return false;  // nor has a copy a size
   i64 inputs = 0;
@@ -420,7 +429,7 @@ bool Space::asks_for_output(const Spec& s) const {
 
 bool Space::streams(const Spec& s) const {
   const Place& place = s.place[computation().inputs()];
-  return streams_ && !place.packed && place.level >= kL3 &&
+  return streams_ && !elastic_output() && !place.packed && place.level >= kL3 &&
          s.extent[family().lane] >= family().kernel->lanes;
 }
 

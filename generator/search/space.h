@@ -144,11 +144,14 @@ class Space {
   bool may_view(const Spec& s, int operand) const {
     return s.uncut == 0 || operand == clips_.front().operand;
   }
+  // Whether calls of the program say how much of a dim there is (Part::elastic).
+  bool elastic(int dim) const { return problem_.part.is_elastic(dim); }
+  bool elastic_output() const;  // along some dim of the output
   // Whether a loop may divide a dim.
   bool divides(const Spec& s, int dim) const;
   // Neither to be cut nor the window of such a dim: threads may divide it.
   bool may_be_shared(const Spec& s, int dim) const {
-    return s.uncut == 0 || !(uncut_dims(clips_, s.uncut) >> dim & 1);
+    return !elastic(dim) && (s.uncut == 0 || !(uncut_dims(clips_, s.uncut) >> dim & 1));
   }
   // Whether no segment would begin within a block of an operand as it lies.
   bool cuts_whole_blocks(const Spec& s, const Clipped& x) const;

@@ -211,6 +211,21 @@ TEST_CASE("a lock file that somebody edited") {
       });
 }
 
+TEST_CASE("an entry of elastic pieces that somebody edited") {
+  check_edits(
+      "(a: f32[2,k to 64], b: f32[k,n to 24]): f32 = matmul(a, b)",
+      std::vector<Edit>{
+          {"elastic = 1}", "elastic = 0}", 4, "`elastic` of an element of `pieces` is 0"},
+          {"elastic = 1}", "elastic = true}", 4,
+           "`elastic` of an element of `pieces` has the wrong type"},
+          {"elastic = 1}", "elastic = 9}", 4, "cannot use its entry: k is elastic from piece 9 on"},
+          {"elastic = [\"k\"]", "elastic = [1]", 4, "`elastic` of a program is a list of dims"},
+          {"elastic = [\"k\"]", "elastic = [\"m\"]", 4,
+           "other dims are elastic than those of its piece"},
+          {"output_sha256 = \"", "output_sha256 = \"0", 1, "a bug of Morello, please report it"},
+      });
+}
+
 TEST_CASE("an entry of several stages that somebody edited") {
   check_edits(
       "(x: f32[4,8]): f32 = softmax(x, axis=1)",
@@ -235,19 +250,20 @@ TEST_CASE("an entry of several stages that somebody edited") {
 
 TEST_CASE("a lock file prints what it reads") {
   LockFile lock;
-  LockedKernel k{.target = "b",
-                 .name = "k",
-                 .isa = "avx2",
-                 .spec = "k(): \"\\",
-                 .machine = "m",
-                 .machine_sha256 = "00",
-                 .threads = 2,
-                 .cycles = 7,
-                 .pieces = {{"n", {64, 16}}},
-                 .divided = 2,
-                 .divided_from = 32,
-                 .nest = "t0 in out\nloop m by 2\n",
-                 .programs = {{1, 5, "family", "loop n by 4\n  call\n"}, {2, 6, "f", "call\n"}}};
+  LockedKernel k{
+      .target = "b",
+      .name = "k",
+      .isa = "avx2",
+      .spec = "k(): \"\\",
+      .machine = "m",
+      .machine_sha256 = "00",
+      .threads = 2,
+      .cycles = 7,
+      .pieces = {{"n", {64, 16}}, {"k", {256, 8, 1}, 1}},
+      .divided = 2,
+      .divided_from = 32,
+      .nest = "t0 in out\nloop m by 2\n",
+      .programs = {{1, 5, "family", "loop n by 4\n  call\n"}, {2, 6, "f", "call\n", {"k", "n"}}}};
   lock.replace("b", {k}, {{"b", "11", "22"}});
   k.target = "a";
   k.pieces = {};

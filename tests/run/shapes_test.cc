@@ -70,6 +70,21 @@ constexpr Shape kRunTime[] = {
     {"all_sizes(a: f32[m near 24,k near 32], b: f32[k,n near 32]): f32 = matmul(a, b)", 2},
     {"sums(a: f32[5,k%4 near 64], b: f32[k,24] strided): f32 strided = matmul(a, b)", 1},
     {"bytes(a: u8[3,k near 64], b: i8[k,n%4 near 40]): i32 = matmul(a, b)", 4},
+    // Elastic: sums, also with lanes along them and in groups, and lanes of rows.
+    {"elastic(a: f32[m near 64,k near 64] strided, b: f32[k,n near 64] strided): f32 strided = "
+     "matmul(a, b)",
+     2},
+    {"elastic_pairs(a: bf16[3,k near 200], b: bf16[20,k] strided): f32 = matmul(a, transpose(b))",
+     2},
+    {"elastic_quads(a: u8[5,k near 200], b: i8[k,n near 30]): i32 = matmul(a, b)", 1},
+    {"elastic_max(x: i32[k near 300,n near 70]): i32 = reduce_max(x, axis=0)", 2},
+    {"elastic_scores(q: f32[m near 20,24], k: f32[24,n near 50], z: f32[n]): f32 = "
+     "matmul(q, k) * 0.5 + z",
+     2},
+    {"elastic_gelu(q: f32[4,24], k: f32[24,n near 50]): f32 = gelu(matmul(q, k))", 1},
+    {"elastic_mix(x: bf16[m near 9,n near 40] strided, y: f32[n], z: f32[m]): f32 = "
+     "max(x * 2, y - broadcast(z, axis=1))",
+     2},
     {"squares(a: f32[n near 16,n] strided): f32 col = matmul(a, a)", 1},
     {"halves(x: f16[n near 64,7] strided): bf16 col = convert(x)", 1},
     {"blocks(x: f32[n%8 near 32,m near 5] order(0/8, 1, 0%8)): f32 = x * x", 2},

@@ -18,6 +18,8 @@ constexpr std::string_view kSpecs[] = {
     "(x: f32[n%8 near 16,m near 5] order(0/8, 1, 0%8)): f32 col = x + x",
     "(x: bf16[k near 33,6] strided): f32 = reduce_sum(x, axis=0)",
     "(x: f32[1,k]): f32 = reduce_max(x, axis=1)",
+    "(a: f32[m near 16,k near 32], b: f32[k,n near 48]): f32 = matmul(a, b)",
+    "(a: f32[m near 9,n near 40], b: f32[n]): f32 = max(a * 2, broadcast(b, axis=0))",
 };
 
 std::vector<std::vector<double>> inputs_of(const Computation& c) {
@@ -87,8 +89,16 @@ TEST_CASE("pieces") {
   CHECK(pieces("(x: f32[k%3 near 30,n near 16]): f32 = reduce_sum(x, axis=0)").find("; k: ") !=
         std::string::npos);
   // The nominal size bounds pieces: nothing pays for more.
-  CHECK(pieces("(a: f32[n near 8]): f32 = a + a") == "i: 8 4 2 1");
+  CHECK(pieces("(a: f32[n near 8]): f32 = a + a") == "i: 8 any*1");
   CHECK(pieces("(a: f32[n%5 near 5]): f32 = a + a") == "i: 5");
+  // Sums are elastic, with lanes along them in multiples of a load; but not along blocks, which are
+  // copied. So are lanes of rows; not those of columns, which vectors gather.
+  CHECK(pieces("(a: f32[16,k near 64], b: f32[k,16]): f32 = matmul(a, b)") == "k: 64 any*1");
+  CHECK(pieces("(x: f32[1,k near 64]): f32 = reduce_sum(x, axis=1)") == "k: 64 any*8 any*1");
+  CHECK(pieces("(x: f32[k%16 near 64,8] order(0/16, 1, 0%16)): f32 = reduce_sum(x, axis=0)") ==
+        "k: 64 16");
+  CHECK(pieces("(a: f32[4,n near 64]): f32 = a + a").ends_with(" any*1"));
+  CHECK(pieces("(a: f32[4,n near 64] col strided): f32 = a + a").find("any") == std::string::npos);
   // Threads get neighbouring pieces where that is cheaper than dividing each.
   const std::string divided =
       pieces("(a: bf16[1,64], b: bf16[64,n%16 near 262144] col): f32 = matmul(a, b)", 2,

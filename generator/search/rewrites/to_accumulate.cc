@@ -7,7 +7,9 @@
 namespace morello::rewrites {
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
-  if (spec.uncut != 0 || spec.threads > 1 || spec.accumulate || !space.accumulates(spec)) return;
+  if (space.elastic_output() || spec.uncut != 0 || spec.threads > 1 || spec.accumulate ||
+      !space.accumulates(spec))
+    return;
   Candidate c;
   c.cost.base = space.fill(spec);
   Spec child = spec;

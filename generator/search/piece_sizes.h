@@ -1,0 +1,32 @@
+// Which sizes the pieces of a dim have whose size is known at run time only (impl/patchwork.h).
+//
+// Programs multiply, so that every size has to earn its place. That is judged by the mean over all
+// extents up to twice the largest piece, in proportion to each extent, where 10 and 20 count as
+// much as 100 and 200. (f32 matmul with m, k and n at run time: 256 16 4 1 for AVX2 and 256 8 4 1
+// for AVX-512. With 256 64 16 4 1 there were half as many programs again, and 100 x 77 x 300 took
+// 0.96 and 0.84 of the time.)
+#pragma once
+
+#include <functional>
+
+#include "impl/patchwork.h"
+#include "search/cost.h"
+
+namespace morello {
+
+// What a program costs for so much of a dim, elastic or not; infinite where there is none.
+using PieceCost = std::function<Cost(i64 size, bool elastic)>;
+
+// Of a parallel dim: at most `most` sizes, from the largest down to the granule, which is elastic
+// where that costs less.
+PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, const PieceCost& cost);
+
+// What an elastic program costs for any multiple of a number up to some size.
+using MultiplesCost = std::function<Cost(i64 multiple, i64 size)>;
+
+// Of a reduction: the largest piece and the granule, which is elastic; between them a size that
+// leaves can sum with lanes along the reduction, where that is much cheaper. No sizes where there
+// is no elastic program: of operands in blocks, which are copied.
+PiecedDim elastic_pieces(int dim, i64 granule, i64 largest, const MultiplesCost& cost);
+
+}  // namespace morello

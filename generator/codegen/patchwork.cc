@@ -4,6 +4,7 @@
 // Variables: extent0 is the size of the first loop's dim, sizes0 the sizes its pieces can have,
 // which0 the one that a piece has, at0 where it begins, have0 how much of an elastic dim it has.
 #include <algorithm>
+#include <map>
 
 #include "codegen/nest.h"
 #include "codegen/operand.h"

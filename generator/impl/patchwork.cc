@@ -117,6 +117,8 @@ std::string sizes_problem(const PiecedDim& d, const Computation& c) {
     return fmt::format("pieces of {} descend to the granule {}", size->name, size->granule);
   for (const i64 s : d.sizes)
     if (s % size->granule != 0) return fmt::format("{} is no multiple of {}", s, size->granule);
+  if (d.sizes.front() / size->granule > kMostGranules)
+    return fmt::format("a piece of {} has {} granules at most", size->name, kMostGranules);
   const int count = static_cast<int>(d.sizes.size());
   if (d.elastic < 0 || d.elastic >= count)
     return fmt::format("{} is elastic from piece {} on", dim.name, d.elastic);

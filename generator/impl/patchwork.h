@@ -74,6 +74,9 @@ struct Patchwork {
   std::uint8_t elastic() const;
 };
 
+// The largest piece has so many granules, or fewer.
+inline constexpr i64 kMostGranules = 4096;
+
 // A turn of the loop around programs: choosing one, and the call.
 inline constexpr i64 kTurnCycles = 20;
 

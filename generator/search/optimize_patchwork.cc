@@ -24,7 +24,7 @@ namespace {
 
 // Pieces grow to so many elements where one dim has a size known at run time only; to a quarter
 // of that for every other such dim.
-constexpr i64 kLargestPiece = 4096;
+constexpr i64 kLargestPiece = kMostGranules;
 // A dim with a bound of so many granules has a program for every size; half as many for every other
 // dim that has a size known at run time only.
 constexpr i64 kMostExact = 16;

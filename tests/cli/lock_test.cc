@@ -219,6 +219,8 @@ TEST_CASE("an entry of elastic pieces that somebody edited") {
           {"elastic = 1}", "elastic = true}", 4,
            "`elastic` of an element of `pieces` has the wrong type"},
           {"elastic = 1}", "elastic = 9}", 4, "cannot use its entry: k is elastic from piece 9 on"},
+          {"sizes = [64, 1]", "sizes = [65536, 1]", 4,
+           "cannot use its entry: a piece of k has 4096 granules at most"},
           {"elastic = [\"k\"]", "elastic = [1]", 4, "`elastic` of a program is a list of dims"},
           {"elastic = [\"k\"]", "elastic = [\"m\"]", 4,
            "other dims are elastic than those of its piece"},

@@ -63,10 +63,12 @@ class PatchworkSearch {
     Cost cost = Cost::infinite();
   };
 
-  std::vector<i64> menu(int dim) const;
+  void set_menus(bool coarse);
+  std::vector<i64> menu(int dim, bool coarse) const;
   bool exact(int dim) const;
   i64 parallel_loops() const;
-  i64 most_sizes() const { return parallel_loops() == 1 ? 8 : parallel_loops() == 2 ? 4 : 3; }
+  int most_sizes() const { return parallel_loops() == 1 ? 12 : parallel_loops() == 2 ? 4 : 3; }
+  i64 earned() const { return parallel_loops() == 1 ? 4096 : 64; }
   bool is_reduction(size_t loop) const { return c_.dims[loops_[loop]].reduction; }
   Wanted wanted(const std::vector<i64>& pieces) const;
   std::vector<Family> families_of(const Computation& part) const;
@@ -87,6 +89,8 @@ class PatchworkSearch {
   };
   Wanted wanted(const Plan& p, std::span<const Elastic> elastic) const;
   Cost cost_if_any(const Wanted& w);
+  PiecedDim from_menu(const Plan& p, size_t loop) const;
+  bool elastic_pays();
   PiecedDim pieced_sum(const Plan& p, size_t loop, bool elastic);
   PiecedDim pieced(const Plan& p, size_t loop, bool elastic, std::vector<Elastic> sums);
   Wanted wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
@@ -115,10 +119,8 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
   for (const bool reduction : {false, true})
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
       if (run_time_size(c, d) && c.dims[d].reduction == reduction) loops_.push_back(d);
-  for (int d : loops_) {
-    menus_.push_back(menu(d));
-    sums_ |= c.dims[d].reduction;
-  }
+  for (int d : loops_) sums_ |= c.dims[d].reduction;
+  set_menus(sums_);
   // A family's budget is for all its pieces.
   i64 pieces = sums_ ? 2 : 1;
   for (const std::vector<i64>& menu : menus_) pieces *= static_cast<i64>(menu.size());
@@ -139,9 +141,14 @@ i64 PatchworkSearch::parallel_loops() const {
   return std::count_if(loops_.begin(), loops_.end(), [&](int d) { return !c_.dims[d].reduction; });
 }
 
+void PatchworkSearch::set_menus(bool coarse) {
+  menus_.clear();
+  for (int d : loops_) menus_.push_back(menu(d, coarse));
+}
+
 // Sizes a piece of this dim can have. Programs multiply, so that sizes are the farther apart the
-// more dims there are.
-std::vector<i64> PatchworkSearch::menu(int dim) const {
+// more dims there are; less so (not `coarse`) where elastic programs do without some.
+std::vector<i64> PatchworkSearch::menu(int dim, bool coarse) const {
   const RunTimeSize& s = *run_time_size(c_, dim);
   std::vector<i64> out;
   if (exact(dim)) {
@@ -150,7 +157,9 @@ std::vector<i64> PatchworkSearch::menu(int dim) const {
   }
   const int others = static_cast<int>(loops_.size()) - 1;
   const i64 most = std::max(s.granule, std::min(s.nominal(), kLargestPiece >> 2 * others));
-  const i64 ratio = c_.dims[dim].reduction ? 4 : i64{1} << parallel_loops();
+  const i64 ratio = coarse                   ? i64{2} << others
+                    : c_.dims[dim].reduction ? 4
+                                             : i64{1} << parallel_loops();
   for (i64 size = s.granule; size <= most; size *= ratio) out.push_back(size);
   return out;
 }
@@ -237,15 +246,15 @@ Cost PatchworkSearch::nominal_cost(const Plan& p, const std::vector<Family>& fam
 }
 
 // Loop by loop, the others as large as they are so far. Whether smaller pieces do as well is tried
-// with the family of the largest ones. (bf16 rows by rows, m, k and n at run time, AVX2: 19 of 26 s
-// of CPU went to trials with all 168.)
+// with the family of the largest ones, if there are several dims. (bf16 rows by rows, m, k and n at
+// run time, AVX2: 19 of 26 s of CPU went to trials with all 168.)
 PatchworkSearch::Plan PatchworkSearch::best_plan(int divided) {
   Plan best{{}, divided};
   for (const std::vector<i64>& menu : menus_) best.largest.push_back(menu.back());
   best.cost = nominal_cost(best);
   const Plan start = best;
   std::vector<Family> families;
-  if (best.cost.finite()) {
+  if (loops_.size() > 1 && best.cost.finite()) {
     Wanted w = wanted(best.largest);
     w.beside = divided >= 0;
     families = {program(w)->first.problem.family};
@@ -383,6 +392,38 @@ Cost PatchworkSearch::cost_if_any(const Wanted& w) {
   return cost;
 }
 
+PiecedDim PatchworkSearch::from_menu(const Plan& p, size_t loop) const {
+  PiecedDim d{loops_[loop], menus_[loop], 0};
+  std::erase_if(d.sizes, [&](i64 size) { return size > p.largest[loop]; });
+  std::reverse(d.sizes.begin(), d.sizes.end());
+  return d;
+}
+
+// Whether sums are done sooner in elastic pieces, by the largest pieces of coarse menus; and not
+// where operands have to be copied to be any good, as an elastic program does not. (u8 x i8 by
+// AVX2, in pairs, takes 2 to 3.4 times as long from where they lie: 300^3 took 1.22 of the time,
+// although small sums gain.)
+bool PatchworkSearch::elastic_pays() {
+  Plan p{{}, -1};
+  for (const std::vector<i64>& menu : menus_) p.largest.push_back(menu.back());
+  for (size_t loop = 0; loop < loops_.size(); ++loop) {
+    if (!is_reduction(loop)) continue;
+    const auto cost = [&](i64 multiple, i64 size) {
+      const Elastic here = {loops_[loop], multiple, size};
+      Wanted w = wanted(p, {&here, 1});
+      w.adds = true;
+      return cost_if_any(w);
+    };
+    const PiecedDim fixed = from_menu(p, loop);
+    if (fixed.sizes.size() == 1) continue;
+    const PiecedDim d = elastic_pieces(loops_[loop], menus_[loop].front(), p.largest[loop], cost);
+    if (d.sizes.empty()) return false;
+    const Cost whole = cost(0, d.sizes[0]), any = cost(d.sizes[1], d.sizes[0]);
+    if (2 * any > 3 * whole || mean_of_sum(d, cost) > mean_of_sum(fixed, cost)) return false;
+  }
+  return true;
+}
+
 // Of a reduction.
 PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) {
   const i64 largest = p.largest[loop], granule = menus_[loop].front();
@@ -395,10 +436,7 @@ PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) 
     });
     if (!d.sizes.empty()) return d;
   }
-  PiecedDim d{loops_[loop], menus_[loop], 0};
-  std::erase_if(d.sizes, [&](i64 size) { return size > largest; });
-  std::reverse(d.sizes.begin(), d.sizes.end());
-  return d;
+  return from_menu(p, loop);
 }
 
 // Of a parallel dim, where reductions are elastic like this. Other dims are in the middle of what
@@ -406,23 +444,18 @@ PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) 
 PiecedDim PatchworkSearch::pieced(const Plan& p, size_t loop, bool elastic,
                                   std::vector<Elastic> sums) {
   const i64 granule = menus_[loop].front();
-  if (exact(loops_[loop])) {
-    PiecedDim d{loops_[loop], menus_[loop], 0};
-    std::reverse(d.sizes.begin(), d.sizes.end());
-    return d;
-  }
+  if (!elastic || exact(loops_[loop])) return from_menu(p, loop);
   Plan middling = p;
   for (size_t i = 0; i < loops_.size(); ++i)
     if (i != loop && !is_reduction(i))
       middling.largest[i] = std::min(p.largest[i], kMiddling * menus_[i].front());
   sums.push_back({loops_[loop], 0, 0});
   const auto cost = [&](i64 size, bool any) {
-    if (any && !elastic) return Cost::infinite();
     sums.back().multiple = any ? granule : 0;
     sums.back().size = size;
     return cost_if_any(wanted(middling, sums));
   };
-  return parallel_pieces(loops_[loop], granule, p.largest[loop], most_sizes(), cost);
+  return parallel_pieces(loops_[loop], granule, p.largest[loop], most_sizes(), earned(), cost);
 }
 
 Wanted PatchworkSearch::wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
@@ -515,12 +548,14 @@ std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p, bool el
 std::variant<Optimum, StopReason> PatchworkSearch::run() {
   choose_packing();
   if (stopped_) return *stopped_;
+  const bool elastic = !sums_ || elastic_pays();
+  if (elastic) set_menus(false);
   const Plan plan = best_plan();
   if (stopped_ == StopReason::kBudget) return StopReason::kBudget;
   if (!plan.cost.finite()) return StopReason::kNoImplementation;
-  auto result = finish(plan, true);
+  auto result = finish(plan, elastic);
   const StopReason* why = std::get_if<StopReason>(&result);
-  if (!why || *why == StopReason::kBudget) return result;
+  if (!why || !elastic || *why == StopReason::kBudget) return result;
   stopped_.reset();  // dims that are elastic one by one and not together
   return finish(plan, false);
 }

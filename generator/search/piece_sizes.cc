@@ -3,16 +3,31 @@
 #include <algorithm>
 #include <map>
 
+#include "spec/sizes.h"
+
 namespace morello {
 namespace {
 
-// A size saves one part in so many of what there was without it, at least.
-constexpr i64 kEarned = 64;
 // Extents between one and its double that are looked at.
 constexpr i64 kExtents = 8;
 // Between an elastic reduction's largest piece and its granule may lie one of so many granules, or
 // so many times that.
 constexpr i64 kBetween = 8;
+
+// Of all extents, in proportion to each: pieces take so many cycles.
+Cost mean_over_extents(const PiecedDim& d, bool reduction, const std::vector<i64>& cycles) {
+  const i64 granule = d.sizes.back();
+  Cost sum;
+  for (i64 n = 1; n * granule <= 2 * d.sizes.front(); n += 1 + n / kExtents) {
+    i64 all = 0;
+    for (const Cut& cut : cuts(d, n * granule, reduction)) {
+      const i64 whole = cycles[static_cast<size_t>(cut.which)];
+      all += reduction ? ceil_div(whole * cut.length, d.extent(cut.which)) : whole;
+    }
+    sum = sum + Cost::milli(all * 1000 / n);
+  }
+  return sum;
+}
 
 class ParallelPieces {
  public:
@@ -35,7 +50,7 @@ class ParallelPieces {
   }
 
   // Whether another size was worth it.
-  bool choose_another() {
+  bool choose_another(i64 earned) {
     const PiecedDim before = best_;
     const Cost had = least_;
     const i64 below = before.elastic > 0 ? before.extent(before.elastic) : granule_;
@@ -47,7 +62,7 @@ class ParallelPieces {
       if (d.elastic > 0) ++d.elastic;
       take(d);
     }
-    if (least_.value() <= had.value() / kEarned * (kEarned - 1)) return true;
+    if (least_.value() <= had.value() / earned * (earned - 1)) return true;
     best_ = before;
     return false;
   }
@@ -91,14 +106,7 @@ class ParallelPieces {
       each.push_back(static_cast<i64>(cost.value() / 1000));
     }
     choose_rests(d, each);
-    Cost sum;
-    for (i64 n = 1; n * granule_ <= 2 * largest_; n += 1 + n / kExtents) {
-      i64 all = 0;
-      for (const Cut& cut : cuts(d, n * granule_, false))
-        all += each[static_cast<size_t>(cut.which)];
-      sum = sum + Cost::milli(all * 1000 / n);
-    }
-    return sum;
+    return mean_over_extents(d, false, each);
   }
 
   const i64 granule_, largest_;
@@ -110,12 +118,23 @@ class ParallelPieces {
 
 }  // namespace
 
-PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, const PieceCost& cost) {
+PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earned,
+                          const PieceCost& cost) {
   ParallelPieces pieces(dim, granule, largest, cost);
   pieces.choose_elastic();
-  while (std::ssize(pieces.best().sizes) < most && pieces.choose_another()) continue;
+  while (std::ssize(pieces.best().sizes) < most && pieces.choose_another(earned)) continue;
   pieces.move_sizes();
   return pieces.best();
+}
+
+Cost mean_of_sum(const PiecedDim& d, const MultiplesCost& cost) {
+  std::vector<i64> cycles;
+  for (int i = 0; i < static_cast<int>(std::ssize(d.sizes)); ++i) {
+    const Cost here = cost(d.is_elastic(i) ? d.sizes[static_cast<size_t>(i)] : 0, d.extent(i));
+    if (!here.finite()) return here;
+    cycles.push_back(static_cast<i64>(here.value() / 1000));
+  }
+  return mean_over_extents(d, true, cycles);
 }
 
 PiecedDim elastic_pieces(int dim, i64 granule, i64 largest, const MultiplesCost& cost) {

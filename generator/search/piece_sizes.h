@@ -18,8 +18,9 @@ namespace morello {
 using PieceCost = std::function<Cost(i64 size, bool elastic)>;
 
 // Of a parallel dim: at most `most` sizes, from the largest down to the granule, which is elastic
-// where that costs less.
-PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, const PieceCost& cost);
+// where that costs less; each saves one part in `earned` of what there was without it.
+PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earned,
+                          const PieceCost& cost);
 
 // What an elastic program costs for any multiple of a number up to some size.
 using MultiplesCost = std::function<Cost(i64 multiple, i64 size)>;
@@ -28,5 +29,9 @@ using MultiplesCost = std::function<Cost(i64 multiple, i64 size)>;
 // leaves can sum with lanes along the reduction, where that is much cheaper. No sizes where there
 // is no elastic program: of operands in blocks, which are copied.
 PiecedDim elastic_pieces(int dim, i64 granule, i64 largest, const MultiplesCost& cost);
+
+// The mean for pieces of a reduction; where `multiple` is 0, cost() is asked for a program for just
+// that size. Elastic pieces take as long as there is of them.
+Cost mean_of_sum(const PiecedDim& d, const MultiplesCost& cost);
 
 }  // namespace morello

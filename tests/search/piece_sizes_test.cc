@@ -25,7 +25,7 @@ PieceCost vectors(i64 lanes, i64 cycles, i64 call, i64 most_elastic = 0) {
 
 TEST_CASE("pieces of a parallel dim") {
   const auto pieces = [](i64 granule, i64 largest, int most, const PieceCost& cost) {
-    return text(parallel_pieces(0, granule, largest, most, cost));
+    return text(parallel_pieces(0, granule, largest, most, 64, cost));
   };
   const PieceCost none = vectors(1, 10, 0), dear = vectors(1, 10, 1000);
   // One size where there is no other, or nothing else costs less.
@@ -43,6 +43,20 @@ TEST_CASE("pieces of a parallel dim") {
   // Elastic ones of several vectors compute them all.
   CHECK(pieces(1, 256, 4, vectors(16, 160, 20, 256)) == "256 16 any*1");
   CHECK(pieces(1, 256, 4, vectors(16, 16, 200, 256)) == "256 64 32 any*1");
+}
+
+TEST_CASE("the mean of a reduction's pieces") {
+  // A cycle an element, and a hundred a pass.
+  const auto mean = [](const std::vector<i64>& sizes, int elastic) {
+    return mean_of_sum({0, sizes, elastic}, [](i64, i64 size) { return Cost::cycles(size + 100); });
+  };
+  CHECK(mean({64, 8, 1}, 0) > mean({64, 32, 16, 8, 4, 2, 1}, 0));
+  CHECK(mean({64, 32, 16, 8, 4, 2, 1}, 0) > mean({64, 1}, 1));
+  const auto none = [](i64 multiple, i64) {
+    return multiple > 0 ? Cost::infinite() : Cost::cycles(1);
+  };
+  CHECK(mean_of_sum({0, {64, 1}, 0}, none).finite());
+  CHECK(!mean_of_sum({0, {64, 1}, 1}, none).finite());
 }
 
 TEST_CASE("pieces of a reduction") {

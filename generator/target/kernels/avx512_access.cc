@@ -248,7 +248,7 @@ MORELLO_UNUSED MORELLO_TARGET static inline void stream_512(void* p, __m512i v) 
   stream_256(static_cast<__m256i*>(p) + 1, _mm512_maskz_extracti64x4_epi64(0xff, v, 1));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask32 first_32(std::ptrdiff_t n) noexcept {
-  return (1u << n) - 1u;
+  return static_cast<__mmask32>((static_cast<std::uint64_t>(1) << n) - 1u);
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_i16_pair_x16(
     const std::int16_t* p) noexcept {

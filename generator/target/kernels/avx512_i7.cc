@@ -35,7 +35,7 @@ static constexpr Access kAccesses[] = {
 
 static constexpr std::string_view kPrelude = R"(
 MORELLO_UNUSED MORELLO_TARGET static inline __mmask64 first_64(std::ptrdiff_t n) noexcept {
-  return (static_cast<__mmask64>(1) << n) - 1u;
+  return n >= 64 ? ~static_cast<__mmask64>(0) : (static_cast<__mmask64>(1) << n) - 1u;
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m512i broadcast_8bit_quad_x16(const void* p) noexcept {
   std::int32_t quad;

@@ -193,7 +193,10 @@ RowFunction RowsLibrary::find(std::string_view row, std::string_view part) const
 std::vector<int> partial_sizes(const Access& a) {
   if (a.partial.empty()) return {};
   const int all = a.lanes * a.regs * a.group;
-  return {1, 3, all / 2, all / 2 + 1, all - 1};
+  std::vector<int> out = {1, 3, all / 2, all / 2 + 1, all - 1};
+  // A count that is a variable may be none or all.
+  if (a.partial.find("{count}") != std::string_view::npos) out.insert(out.end(), {0, all});
+  return out;
 }
 
 std::vector<std::string> test_compilers() {

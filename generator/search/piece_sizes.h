@@ -3,8 +3,8 @@
 // Programs multiply, so that every size has to earn its place. That is judged by the mean over all
 // extents up to twice the largest piece, in proportion to each extent, where 10 and 20 count as
 // much as 100 and 200. (f32 matmul with m, k and n at run time: rows in pieces of 256, 16, 4 and 1,
-// columns of 256, 16 and any up to 16 by AVX2. With 256, 64, 16, 4 and 1 of both there were twice as
-// many programs, and 100 rows of 300 by 77 columns took 0.97 of the time.)
+// columns of 256, 16 and any up to 16 by AVX2. With 256, 64, 16, 4 and 1 of both there were twice
+// as many programs, and 100 rows of 300 by 77 columns took 0.97 of the time.)
 #pragma once
 
 #include <functional>

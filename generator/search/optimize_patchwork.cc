@@ -33,6 +33,8 @@ constexpr i64 kSame = 64;
 // An elastic program does a piece that is not elastic too, if that takes less than one part in so
 // many longer.
 constexpr i64 kElastic = 32;
+// How dear an elastic program may be for all of the largest piece, beside one for just that size.
+constexpr i64 kMostDearPercent = 150;
 // Sizes of one dim are chosen with so many granules of all others.
 constexpr i64 kMiddling = 16;
 // Dividing a loop pays where one thread takes so many times as long as the region costs.
@@ -89,6 +91,7 @@ class PatchworkSearch {
   };
   Wanted wanted(const Plan& p, std::span<const Elastic> elastic) const;
   Cost cost_if_any(const Wanted& w);
+  MultiplesCost sum_cost(const Plan& p, size_t loop);
   PiecedDim from_menu(const Plan& p, size_t loop) const;
   bool elastic_pays();
   PiecedDim pieced_sum(const Plan& p, size_t loop, bool elastic);
@@ -392,6 +395,17 @@ Cost PatchworkSearch::cost_if_any(const Wanted& w) {
   return cost;
 }
 
+// What adding programs cost for a reduction's pieces, elastic or (of a multiple of 0) not; `p` has
+// to outlive it.
+MultiplesCost PatchworkSearch::sum_cost(const Plan& p, size_t loop) {
+  return [this, &p, loop](i64 multiple, i64 size) {
+    const Elastic here = {loops_[loop], multiple, size};
+    Wanted w = wanted(p, {&here, 1});
+    w.adds = true;
+    return cost_if_any(w);
+  };
+}
+
 PiecedDim PatchworkSearch::from_menu(const Plan& p, size_t loop) const {
   PiecedDim d{loops_[loop], menus_[loop], 0};
   std::erase_if(d.sizes, [&](i64 size) { return size > p.largest[loop]; });
@@ -408,18 +422,14 @@ bool PatchworkSearch::elastic_pays() {
   for (const std::vector<i64>& menu : menus_) p.largest.push_back(menu.back());
   for (size_t loop = 0; loop < loops_.size(); ++loop) {
     if (!is_reduction(loop)) continue;
-    const auto cost = [&](i64 multiple, i64 size) {
-      const Elastic here = {loops_[loop], multiple, size};
-      Wanted w = wanted(p, {&here, 1});
-      w.adds = true;
-      return cost_if_any(w);
-    };
+    const MultiplesCost cost = sum_cost(p, loop);
     const PiecedDim fixed = from_menu(p, loop);
     if (fixed.sizes.size() == 1) continue;
     const PiecedDim d = elastic_pieces(loops_[loop], menus_[loop].front(), p.largest[loop], cost);
     if (d.sizes.empty()) return false;
     const Cost whole = cost(0, d.sizes[0]), any = cost(d.sizes[1], d.sizes[0]);
-    if (2 * any > 3 * whole || mean_of_sum(d, cost) > mean_of_sum(fixed, cost)) return false;
+    if (100 * any > kMostDearPercent * whole || mean_of_sum(d, cost) > mean_of_sum(fixed, cost))
+      return false;
   }
   return true;
 }
@@ -428,12 +438,7 @@ bool PatchworkSearch::elastic_pays() {
 PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) {
   const i64 largest = p.largest[loop], granule = menus_[loop].front();
   if (elastic) {
-    PiecedDim d = elastic_pieces(loops_[loop], granule, largest, [&](i64 multiple, i64 size) {
-      const Elastic here = {loops_[loop], multiple, size};
-      Wanted w = wanted(p, {&here, 1});
-      w.adds = true;
-      return cost_if_any(w);
-    });
+    PiecedDim d = elastic_pieces(loops_[loop], granule, largest, sum_cost(p, loop));
     if (!d.sizes.empty()) return d;
   }
   return from_menu(p, loop);

@@ -452,6 +452,7 @@ Body LeafWriter::body() {
   reductions(0);
   extras_.clear();
   if (sets_ > 1) join_sets();
+  add_old();
   store_all();
   return w_.body();
 }

@@ -9,31 +9,31 @@
 
 namespace morello {
 
-// Of several sets the first starts from what is there.
 void LeafWriter::accumulators() {
-  const std::string zero = splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output));
-  std::vector<std::string> first, others;
+  std::vector<std::string> names;
   each(output_instances(), [&](const Extents& instance) {
-    for (i64 s = 0; s < sets_; ++s) (s == 0 ? first : others).push_back(reg(out_, instance, s));
+    for (i64 s = 0; s < sets_; ++s) names.push_back(reg(out_, instance, s));
   });
-  const auto declare = [&](const std::vector<std::string>& names) {
-    if (!names.empty()) w_.line("{} {};", reg_type(k_.output), fmt::join(names, ", "));
+  w_.line("{} {};", reg_type(k_.output), fmt::join(names, ", "));
+  const std::string zero = splat(*f_.isa, k_.output, k_.lanes, neutral(c_.combine, k_.output));
+  for (const std::string& name : names) w_.line("{} = {};", name, zero);
+}
+
+// Sums that go on are added to what is there when they are done: where they started from it, every
+// chain of multiply-adds waited for loads that nobody had asked for. (store_scalar() does the same.)
+void LeafWriter::add_old() {
+  if (k_.lanes_reduce) return;
+  const auto add = [&] {
+    each(output_instances(), [&](const Extents& instance) {
+      const std::string old = names_.fresh("old");
+      w_.line("{} {};", reg_type(k_.output), old);
+      read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
+                  output_offsets(instance), old, lanes_there(instance));
+      join(reg(out_, instance), old, k_.lanes);
+    });
   };
-  const auto set_zero = [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names) w_.line("{} = {};", name, zero);
-  };
-  declare(first);
-  declare(others);
-  set_zero(others);
-  if (k_.lanes_reduce) return set_zero(first);
   w_.either(
-      "accumulate", job_.accumulate, [&] { set_zero(first); },
-      [&] {
-        each(output_instances(), [&](const Extents& instance) {
-          read_vector(w_, names_, *f_.reload, job_.refs[out_].dtype, pointer(out_),
-                      output_offsets(instance), reg(out_, instance), lanes_there(instance));
-        });
-      });
+      "accumulate", job_.accumulate, [] {}, add);
 }
 
 // Of an elastic dim, how many lanes of this instance there are; of others nothing.

@@ -87,6 +87,7 @@ class LeafWriter {
   void prefetch(int o, const Load& l);
   i64 slots_per_iteration() const;
   void elementwise();
+  void add_old();
   void join(const std::string& to, const std::string& from, int lanes);
   void join_sets();
   void ask_for_output();

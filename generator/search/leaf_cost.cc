@@ -129,7 +129,10 @@ void Space::add_edges(const Spec& s, Work& w) const {
   w.add(store.uops, tile);
   w.add(body_extras_, tile);
   if (!s.place[out].packed) w.add(finished_, tile);
-  if (s.accumulate && family().reload) w.add(family().reload->uops, tile);
+  if (s.accumulate && family().reload) {
+    w.add(family().reload->uops, tile);
+    w.alu += tile;
+  }
   if (k.lanes_reduce)
     w.alu += tile * kFinishUops;
   else if (c.reduces())
@@ -167,8 +170,8 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
 }
 
 // What it costs to store the output, beyond the instructions: its lines are read before they are
-// stored to, unless it accumulates without anybody waiting for them; and a result that leaves the
-// caches is written back. Stores past the caches read nothing.
+// stored to, and what accumulates brings them once more, to be written back; so is a result that
+// leaves the caches. Stores past the caches read nothing.
 Cost Space::stored(const Spec& s, const Call& call) const {
   const int out = computation().inputs();
   const Region r = region(s, out);
@@ -176,7 +179,7 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   const bool asks = call.ahead_operand == out;
   if (call.streaming) return lines_of(r, streamed_millicycles());
   Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
-  if (s.accumulate) return 2 * t;
+  if (s.accumulate) return t + transfer(r, to);
   if (to < kL3) return t;
   if (problem_.part.in_place && to == kL3) return Cost();  // which they are, to be read
   if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
@@ -421,7 +424,7 @@ Cost Space::lower_bound() const {
   }
   if (family().streams > 1)
     for (Cost* t : {&traffic, &longest})
-      *t = Cost::milli(static_cast<i64>(t->value()) * machine().two_streams_percent / 100);
+      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) / 100);
   const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
   const bool hides =
       std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&

@@ -300,7 +300,9 @@ Limits Space::capacity() const {
   for (Level level = kL1; level <= kL3; ++level) {
     const LevelDesc& desc = machine().levels[level];
     const i64 users = std::max(1, std::min(problem_.threads, desc.shared_by));
-    l.at(level) = desc.bytes * kUsableQuarters[level] / 4 / users;
+    const i64 usable = desc.bytes * kUsableQuarters[level] / 4;
+    const i64 kept = desc.kept_percent > 0 ? desc.bytes * desc.kept_percent / 100 : usable;
+    l.at(level) = std::min(usable, kept) / users;
   }
   return l;
 }
@@ -423,8 +425,7 @@ Level Space::prefetched_to(Level from) const {
 bool Space::asks_for_output(const Spec& s) const {
   const Place& place = s.place[computation().inputs()];
   const bool vectors = family().kernel->lanes > 1 && !family().kernel->lanes_reduce;
-  return vectors && stores_adjacent_ && !place.packed && !s.accumulate &&
-         prefetch_saves(place.level);
+  return vectors && stores_adjacent_ && !place.packed && prefetch_saves(place.level);
 }
 
 bool Space::streams(const Spec& s) const {

@@ -99,6 +99,26 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
+// What is there is read behind the loop: no sum waits for it. Asked for before, if at all.
+TEST_CASE("sums that go on are added to what is there when they are done") {
+  for (const char* call : {"call", "call ahead out 0"}) {
+    Kernel k("(a: f32[6,64], b: f32[64,16]): f32 = matmul(a, b)", "f", 1);
+    k.add("avx2", "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8",
+          fmt::format("split k by 32\n  first\n    {0}\n  body\n    {0}\n", call));
+    const std::string text = emit_header({k.code}, options("f.h")).header;
+    CAPTURE(text);
+    const size_t loop = text.find("for (std::ptrdiff_t");
+    const size_t old = text.find("old");
+    const size_t read = text.find("_mm256_loadu_ps(pc");
+    REQUIRE(loop != text.npos);
+    REQUIRE(read != text.npos);
+    CHECK(loop < old);
+    CHECK(loop < read);
+    const size_t asked = text.find("_mm_prefetch");
+    CHECK((asked < loop) == std::string_view(call).ends_with("0"));
+  }
+}
+
 TEST_CASE("an input that is prefetched comes to the cache that the program names") {
   constexpr std::pair<std::string_view, std::string_view> kRows[] = {
       {"call ahead b 4096\n", "_MM_HINT_T0"},

@@ -58,6 +58,30 @@ set(morello_options_avx2 -O3 -march=haswell -maes)
 set(morello_options_avx2_vnni -O3 -march=alderlake)
 set(morello_options_avx512 -O3 -march=skylake-avx512 -mprefer-vector-width=512)
 
+# What this processor cannot run is neither searched for nor built: half of the time, without
+# AVX-512. `morello_instructions`: those that it can.
+include(CheckCXXSourceRuns)
+set(CMAKE_REQUIRED_INCLUDES ${PROJECT_SOURCE_DIR}/runtime)
+set(CMAKE_REQUIRED_FLAGS -std=c++17)
+set(morello_instructions "")
+set(morello_test_avx2 "has_avx2() && has_fma()")
+set(morello_test_avx2_vnni "${morello_test_avx2} && has_avx_vnni()")
+set(morello_test_avx512 "has_avx512f() && has_avx512bw() && has_avx512dq() && has_avx512vl()")
+foreach(instructions IN ITEMS avx2 avx2_vnni avx512)
+  check_cxx_source_runs("
+#include <morello/cpu.h>
+#include <morello/avx_vnni.h>
+using namespace morello;
+int main() { return ${morello_test_${instructions}} ? 0 : 1; }" MORELLO_RUNS_${instructions})
+  if(MORELLO_RUNS_${instructions})
+    list(APPEND morello_instructions ${instructions})
+  else()
+    message(STATUS "Morello: nothing is compared with ${instructions}, which this processor lacks")
+  endif()
+endforeach()
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_FLAGS)
+
 # One program per instruction set: libraries settle on theirs once, and what is compiled from
 # templates for two of them must not meet in one program.
 # morello_peers_program(<program> INSTRUCTIONS avx2|avx2_vnni|avx512 TYPE <type> PEERS <name>...
@@ -116,13 +140,17 @@ namespace morello::bench {
 endfunction()
 
 # bench_<name>, which runs the programs bench_<name>_<instructions> and prints a table of what they
-# print.
+# print; those of instructions that the processor lacks have no name.
 # morello_comparison(<name> INSTRUCTIONS <instructions>... SOURCES <files> [LIBS <libraries>])
 function(morello_comparison name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "INSTRUCTIONS;SOURCES;LIBS")
   morello_bench_program(${name} SOURCES ${arg_SOURCES} LIBS morello_compare ${arg_LIBS})
   foreach(instructions IN LISTS arg_INSTRUCTIONS)
     string(TOUPPER ${instructions} upper)
+    if(NOT instructions IN_LIST morello_instructions)
+      target_compile_definitions(bench_${name} PRIVATE MORELLO_PROGRAM_${upper}="")
+      continue()
+    endif()
     target_compile_definitions(bench_${name} PRIVATE
       MORELLO_PROGRAM_${upper}="$<TARGET_FILE:bench_${name}_${instructions}>")
     add_dependencies(bench_${name} bench_${name}_${instructions})

@@ -367,7 +367,7 @@ void Builder::choose_quantum() {
     else if (walk >= 0)
       g.quantum[walk] = k.group * t.unroll;
     g.registers = count_registers(f, c, t);
-    for (int streams : {1, 2}) {
+    for (int streams : {1, 2, 4}) {
       g.streams = streams;
       if (!streams_fit(g, c)) continue;
       g.packed.clear();

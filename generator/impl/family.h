@@ -34,9 +34,8 @@ struct Family {
   // accumulators takes (the kernel's group of elements each, or lanes of groups where the lanes
   // reduce), not a bound.
   Extents quantum{};
-  // Sequential streams in which leaves read an operand that is packed ahead of time. With two,
-  // every panel has one half in each half of the buffer, so that both streams run on from panel to
-  // panel.
+  // Sequential streams in which leaves read an operand that is packed ahead of time: 1, 2 or 4.
+  // Every panel has a part in each part of the buffer, so that all run on from panel to panel.
   int streams = 1;
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly

@@ -182,11 +182,13 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
                               std::span<const Family> families,
                               const std::map<int, Part>& by_threads) {
   std::vector<Bounded> out;
-  for (const Family& f : families)
+  for (const Family& f : families) {
+    if (machine.streams_percent(f.streams) == 0) continue;
     for (const auto& [threads, part] : by_threads) {
       const Problem problem{&c, &machine, f, threads, part};
       out.push_back({problem, Space(problem).lower_bound()});
     }
+  }
   std::stable_sort(out.begin(), out.end(),
                    [](const Bounded& a, const Bounded& b) { return a.bound < b.bound; });
   return out;

@@ -299,7 +299,7 @@ Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
   const i64 least = call.ahead_to == kL1 && at > best ? best * best / at : std::min(at, best);
   const i64 saved = (alone - beside) * least / best;
   i64 t = r.lines * alone - ahead.lines * saved + ahead.in_vain * beside;
-  if (streams_of(family(), computation(), operand) > 1) t = t * machine().two_streams_percent / 100;
+  t = t * machine().streams_percent(streams_of(family(), computation(), operand)) / 100;
   const bool hides = from == kMemory && ahead.in_vain == 0;
   const i64 in_time = ahead.lines * least / best;
   return {Cost::milli(t), hides ? Cost::milli(t / r.lines * in_time) : Cost()};
@@ -334,11 +334,16 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
 
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
-  const Cost lines = lines_of(r, line_millicycles(from, Coming::kStreamed));
-  if (!follows_rows(s, operand, r)) return lines;
-  const i64 percent = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
-  const Cost start = Cost::milli(machine().levels[from].latency_millicycles * percent / 100);
-  return lines + rows_side_by_side(s, operand) * start;
+  const i64 line = line_millicycles(from, Coming::kStreamed);
+  if (!follows_rows(s, operand, r)) {
+    const int streams = streams_of(family(), computation(), operand);
+    return lines_of(r, line * machine().streams_percent(streams) / 100);
+  }
+  const i64 rows = rows_side_by_side(s, operand);
+  const int percent = machine().four_streams_percent > 0 ? machine().streams_percent(rows) : 100;
+  const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
+  const Cost start = Cost::milli(machine().levels[from].latency_millicycles * begins / 100);
+  return lines_of(r, line * percent / 100) + rows * start;
 }
 
 bool Space::reads_whole_rows(const Spec& s, int operand) const {

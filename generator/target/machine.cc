@@ -12,6 +12,7 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"parallel_cycles", &Machine::parallel_millicycles, true, 0, kMaxCycles},
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
+    {"four_streams_percent", &Machine::four_streams_percent, false, 1, 100, true},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
     {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},
     {"streamed_shared_line_cycles", &Machine::streamed_shared_millicycles, true, 1, kMaxCycles,

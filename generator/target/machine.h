@@ -80,7 +80,10 @@ struct Machine {
   int crowded_percent = 0;
   i64 parallel_millicycles = 0;   // start and end of one parallel region
   i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
-  int two_streams_percent = 100;  // time of two prefetched streams, one being 100
+  // Time of reading what is packed ahead of time in two streams and in four, one being 100. 0: not
+  // known, and that nothing is read so.
+  int two_streams_percent = 100;
+  int four_streams_percent = 0;
   // A result of so many bytes has left the caches before anybody reads it, whatever level they fit:
   // every line that was stored is written back to memory. 0: not known, and nothing is stored past
   // the caches; else that costs so much a line.
@@ -90,6 +93,9 @@ struct Machine {
   i64 streamed_shared_millicycles = 0;
   i64 written_line_millicycles = 0;  // to write one back; 0: as reading one from memory
 
+  int streams_percent(i64 streams) const {
+    return streams == 1 ? 100 : streams < 4 ? two_streams_percent : four_streams_percent;
+  }
   const Pipes& pipes(int vector_bits) const {
     return vector_bits > 256 && core512 ? *core512 : core;
   }

@@ -199,6 +199,9 @@ Machine odd_machine(Random& random) {
           std::max(level.shared_line_millicycles, level.line_millicycles / 4);
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
+  m.two_streams_percent = static_cast<int>(pick(random, 40, 100));
+  if (pick(random, 0, 1) == 1)
+    m.four_streams_percent = static_cast<int>(pick(random, 20, m.two_streams_percent));
   return m;
 }
 

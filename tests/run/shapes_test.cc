@@ -174,6 +174,16 @@ constexpr Shape kStreamed[] = {
      3},
 };
 
+// Panels of four streams: b in f32, widened, in pairs and in quads; the last panel whole or not.
+constexpr Shape kFourStreams[] = {
+    {"four_f32(a: f32[1,96], b: f32[96,192] packed): f32 = matmul(a, b)", 1},
+    {"four_bf16(a: bf16[1,200], b: bf16[200,256] packed): f32 = matmul(a, b)", 1},
+    {"four_odd(a: bf16[1,77], b: bf16[77,301] packed, c: f32[301]): bf16 = matmul(a, b) + c", 1},
+    {"four_2(a: f32[1,150], b: bf16[150,512] packed): f32 = matmul(a, b)", 2},
+    {"four_bytes(a: u8[1,130], b: i8[130,256] packed): i32 = matmul(a, b)", 1},
+    {"four_rows(a: f32[2,90], b: f32[90,76] packed): f32 = matmul(a, b)", 1},
+};
+
 constexpr Shape kLarge[] = {
     {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
     {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
@@ -243,6 +253,25 @@ TEST_CASE("results stored past the caches") {
       apart += program.find("result apart\n") != program.npos;
   }
   CHECK(apart > 1);
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+TEST_CASE("weights in four streams") {
+  Machine machine = *load_machine("x86-64-v3");
+  machine.levels[kL1].bytes = machine.levels[kL2].bytes = machine.levels[kL3].bytes = 2048;
+  machine.levels[kMemory].line_millicycles = machine.levels[kMemory].prefetched_millicycles =
+      100'000;
+  machine.two_streams_percent = 60;
+  machine.four_streams_percent = 20;
+  Batch batch(MORELLO_RUN_DIRECTORY "/four_streams");
+  for (const Shape& s : kFourStreams) {
+    CAPTURE(s.spec);
+    const std::string problem = batch.add({s.spec, s.threads, "avx2"}, machine);
+    if (!problem.empty()) FAIL(problem);
+    for (const std::string& program : batch.programs())
+      CHECK_MESSAGE(program.find(" streams=4 ") != program.npos, program);
+  }
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }

@@ -1,5 +1,8 @@
 // What leaves pay for operands that are not near: lines that come again, streams, rows, prefetches.
 
+#include <array>
+#include <tuple>
+
 #include "toy.h"
 
 namespace morello {
@@ -213,6 +216,48 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
     machine.levels[row.from].stream_millicycles = 0;
     CHECK((time() > followed) == row.followed);
   }
+}
+
+// What is packed ahead of time, whether asked for or not, and rows of which several are read at once.
+TEST_CASE("several streams take what the machine says of one") {
+  Machine machine = *load_machine("zen3");
+  REQUIRE(machine.four_streams_percent > 0);
+  const auto panel = [&](int streams, Level from, i64 ahead) {
+    return slowed("(a: bf16[1,4096], b: bf16[4096,256] packed): f32 = matmul(a, b)",
+                  fmt::format("fma_f32x8 lane=n quantum=n:64{} a=broadcast_bf16x8 b=load_bf16x8x2 "
+                              "out=store_f32x8",
+                              streams > 1 ? fmt::format(" streams={}", streams) : ""),
+                  "avx2", machine, 1, from, {0, 64, 4096},
+                  {.ahead_operand = ahead > 0 ? 1 : -1, .ahead_bytes = ahead});
+  };
+  const auto rows = [&](i64 n) {
+    return slowed("(a: f32[1,65536], b: f32[8,65536]): f32 = matmul(a, transpose(b))",
+                  "dot_f32x8 lane=k quantum=n:8,k:8 a=load_f32x8 b=load_f32x8 out=store_f32",
+                  "avx2", machine, 1, kMemory, {0, n, 65536}, {});
+  };
+  const auto falls = [&](auto time, int two, int four) {
+    const std::array before = {machine.two_streams_percent, machine.four_streams_percent};
+    const double all = time();
+    machine.two_streams_percent = two;
+    machine.four_streams_percent = four;
+    const double fewer = time();
+    std::tie(machine.two_streams_percent, machine.four_streams_percent) =
+        std::tie(before[0], before[1]);
+    return fewer < all;
+  };
+  for (const Level from : {kL3, kMemory})
+    for (const i64 ahead : {0, 1024}) {
+      CAPTURE(from);
+      CAPTURE(ahead);
+      CHECK(!falls([&] { return panel(1, from, ahead); }, 40, 30));
+      CHECK(falls([&] { return panel(2, from, ahead); }, 40, 65));
+      CHECK(!falls([&] { return panel(2, from, ahead); }, 80, 30));
+      CHECK(falls([&] { return panel(4, from, ahead); }, 80, 30));
+    }
+  CHECK(falls([&] { return rows(2); }, 40, 65));
+  CHECK(falls([&] { return rows(8); }, 80, 30));
+  machine.four_streams_percent = 0;  // rows side by side are no streams then
+  CHECK(!falls([&] { return rows(2); }, 40, 0));
 }
 
 }  // namespace

@@ -143,6 +143,13 @@ constexpr OptionalKeys kOptionalKeys[] = {
        return m.levels[kMemory].prefetch_to == kL2 && m.levels[kL3].prefetch_to == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].prefetch_to == 0; }},
+    {"two_streams_percent = 93\n", "four_streams_percent = 65\n",
+     [](const Machine& m) {
+       return m.streams_percent(1) == 100 && m.streams_percent(2) == 93 &&
+              m.streams_percent(3) == 93 && m.streams_percent(4) == 65 &&
+              m.streams_percent(8) == 65;
+     },
+     [](const Machine& m) { return m.streams_percent(2) == 93 && m.streams_percent(4) == 0; }},
     {"two_streams_percent = 93\n", "streamed_bytes = 1048576\nstreamed_line_cycles = 12.5\n",
      [](const Machine& m) {
        return m.streamed_bytes == 1'048'576 && m.streamed_line_millicycles == 12'500 &&

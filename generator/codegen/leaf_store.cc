@@ -20,7 +20,8 @@ void LeafWriter::accumulators() {
 }
 
 // Sums that go on are added to what is there when they are done: where they started from it, every
-// chain of multiply-adds waited for loads that nobody had asked for. (store_scalar() does the same.)
+// chain of multiply-adds waited for loads that nobody had asked for. (store_scalar() does the
+// same.)
 void LeafWriter::add_old() {
   if (k_.lanes_reduce) return;
   const auto add = [&] {

@@ -412,8 +412,9 @@ Cost Space::lower_bound() const {
     if (input && !root.place[o].packed && !loads_given_[o]) {
       copies = copies + copy_work(o, packed_region(root.extent, o)) + lines * Cost::milli(copied);
     } else if (from > kL1) {
-      i64 each = std::min({line_millicycles(from, Coming::kPrefetched),
-                           line_millicycles(from, Coming::kStreamed), copied});
+      const i64 streamed =
+          line_millicycles(from, Coming::kStreamed) * least_percent_of_rows(root.place[o]) / 100;
+      i64 each = std::min({line_millicycles(from, Coming::kPrefetched), streamed, copied});
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;
@@ -424,7 +425,8 @@ Cost Space::lower_bound() const {
   }
   if (family().streams > 1)
     for (Cost* t : {&traffic, &longest})
-      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) / 100);
+      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) /
+                       100);
   const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
   const bool hides =
       std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&

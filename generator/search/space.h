@@ -245,6 +245,8 @@ class Space {
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
   bool follows_rows(const Spec& s, int operand, const Region& r) const;
   // Bringing that.
+  bool rows_are_streams() const;
+  int least_percent_of_rows(const Place& place) const;
   Cost streamed_in(const Spec& s, int operand, const Region& r) const;
   struct Ahead {        // what a leaf asks for ahead of time
     i64 lines = 0;      // that somebody reads later

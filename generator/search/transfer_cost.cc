@@ -332,6 +332,14 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
   return row_bytes >= (from == kMemory ? kFarRowOfStream : kRowOfStream);
 }
 
+// Of rows side by side, as far as four streams are known to be faster than one.
+bool Space::rows_are_streams() const { return machine().four_streams_percent > 0; }
+
+int Space::least_percent_of_rows(const Place& place) const {
+  if (place.packed || !rows_are_streams()) return 100;
+  return std::min(machine().two_streams_percent, machine().four_streams_percent);
+}
+
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   const i64 line = line_millicycles(from, Coming::kStreamed);
@@ -340,7 +348,7 @@ Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
     return lines_of(r, line * machine().streams_percent(streams) / 100);
   }
   const i64 rows = rows_side_by_side(s, operand);
-  const int percent = machine().four_streams_percent > 0 ? machine().streams_percent(rows) : 100;
+  const int percent = rows_are_streams() ? machine().streams_percent(rows) : 100;
   const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
   const Cost start = Cost::milli(machine().levels[from].latency_millicycles * begins / 100);
   return lines_of(r, line * percent / 100) + rows * start;

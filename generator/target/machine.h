@@ -78,8 +78,8 @@ struct Machine {
   // Of the default price of rows that crowd one another out of L1 (Space::crowded_out): what of it
   // arithmetic does not hide. 0: all.
   int crowded_percent = 0;
-  i64 parallel_millicycles = 0;   // start and end of one parallel region
-  i64 prefetch_bytes = 0;         // distance at which software prefetch hides most; 0 never
+  i64 parallel_millicycles = 0;  // start and end of one parallel region
+  i64 prefetch_bytes = 0;        // distance at which software prefetch hides most; 0 never
   // Time of reading what is packed ahead of time in two streams and in four, one being 100. 0: not
   // known, and that nothing is read so.
   int two_streams_percent = 100;

@@ -57,6 +57,14 @@ TEST_CASE("no program is cheaper than the family's bound") {
   CHECK(shared >= 100);
 }
 
+TEST_CASE("nor is one that reads rows side by side, where those are streams") {
+  const Machine machine = *load_machine("zen3");
+  REQUIRE(machine.four_streams_percent > 0);
+  const Computation c =
+      computation_of(spec("(a: f32[1,8192], b: f32[8192,512] col): f32 = matmul(a, b)"));
+  for (const Family& f : families(c, *find_isa("avx2"))) check_bounds(c, machine, f, {1, 2});
+}
+
 // Leaves of equal parts: 16 and 16 rows take less than 28 and 4.
 TEST_CASE("no program is cheaper than the family's bound, whatever the quantum leaves over") {
   const Machine machine = toy_machine(2048, 16384, 65536);
@@ -350,8 +358,7 @@ TEST_CASE("a leaf asks for an output that is far and whole, written or added to"
     s.place[2] = row.out;
     s.accumulate = row.accumulate;
     CHECK(space.asks_for_output(s) == row.asks);
-    if (row.asks && !row.accumulate)
-      CHECK(space.leaf(s, {.ahead_operand = 2}) < space.leaf(s, {}));
+    if (row.asks && !row.accumulate) CHECK(space.leaf(s, {.ahead_operand = 2}) < space.leaf(s, {}));
   }
 }
 

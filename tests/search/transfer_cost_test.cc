@@ -218,7 +218,8 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
   }
 }
 
-// What is packed ahead of time, whether asked for or not, and rows of which several are read at once.
+// What is packed ahead of time, whether asked for or not, and rows of which several are read at
+// once.
 TEST_CASE("several streams take what the machine says of one") {
   Machine machine = *load_machine("zen3");
   REQUIRE(machine.four_streams_percent > 0);

@@ -20,9 +20,10 @@
 // Stores wait for their lines one after the other, loads that nobody waits for do not. (Granite
 // Rapids: 1000x1000 f32, written in tiles of 6 x 16, 1 x 64 and 1 x 96 from the L3, 159, 152 and
 // 150 us; asked for first 133, 132 and 131; `rep stosb` takes 135. With 16 multiply-adds an element
-// nothing is seen of it, nor from L2.) A leaf that accumulates loads them when its sums are done, and
-// by then they are there. (Zen 3, f32 2048^3 in parts of 256 by blocks of 192 x 256 and 256 x 1024:
-// sums that started from what is there 204 ms, added to it at the end 195, asked for first 192.)
+// nothing is seen of it, nor from L2.) A leaf that accumulates loads them when its sums are done,
+// and by then they are there. (Zen 3, f32 2048^3 in parts of 256 by blocks of 192 x 256 and 256 x
+// 1024: sums that started from what is there 204 ms, added to it at the end 195, asked for first
+// 192.)
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // A copy is a loop nest over every box of its tile (copy_box.h), outermost the largest stride of
-// the packed buffer. Panels of rows that go on in the next panel are taken a few at a time, row by
-// row. Where the innermost digit is adjacent on both sides it is a run, moved by memcpy or,
+// the packed buffer. Of rows that go on in the next panel a few are taken at a time, of all panels.
+// Where the innermost digit is adjacent on both sides it is a run, moved by memcpy or,
 // converting, by vector rows of the ISA. Where the source is adjacent along another digit, rows of
 // the ISA transpose what they can. What is left moves element by element. Padding is zeroed after
 // that.
@@ -26,13 +26,14 @@ namespace {
 constexpr i64 kUnrolledElements = 16;
 constexpr i64 kUnrolledConversions = 8;
 constexpr i64 kUnrolledVectors = 4;
-// Panels side by side, and rows of them, before the next panels. Cycles a line of 16 MiB in L3
-// (Granite Rapids), panel after panel / these / all panels row by row: 256 columns of f32 to
-// panels of 16, 22.9 / 12.9 / 12.5; 2048, 29.6 / 16.4 / 24.4; 8-bit, 1024 columns to panels of 16,
-// 48.9 / 17.4 / 43.9. Alone among the lines of its page a line is not prefetched; and panels often
-// lie in the same sets of L1, which has eight ways or more.
-constexpr i64 kPanels = 8;
-constexpr i64 kRows = 32;
+// Rows that are taken of each of all panels before the next rows. Alone among the lines of its page
+// a line is not prefetched, so rows of the source are read whole; and panels often lie in the same
+// sets of L1, which has eight ways or more, so that lines of them should be written at once. Cycles
+// a line, 2048 columns of f32 in rows of 8 KiB, panel after panel / 32 rows of 8 panels / 1, 4 and
+// 8 rows of all (Zen 3): to panels of 16 from L3 13 / 9.0 / 13, 7.5, 7.2; from memory 64 / 28 / 23,
+// 17, 17; of 48 from L3 6.1 / 6.1 / 7.4, 5.9, 5.8; from memory 37 / 26 / 20, 17, 16. The same of 16
+// MiB in L3 (Granite Rapids), 8-bit, 1024 columns to panels of 16, 49 / 17 / 44 of one row.
+constexpr i64 kRows = 8;
 // Boxes that are spelt out. GCC 12 takes 16 s for a copy of 65x79 in order(0/3%3, 0%3, 1/12, 0/9,
 // 1/3%4, 1%3) to panels of 5 x 32, 7300 lines; copies between usual orders have up to 27.
 constexpr size_t kMostBoxes = 64;
@@ -262,7 +263,7 @@ i64 adjacent(std::vector<BoxDigit> digits) {
 }
 
 // Loops over digits around those `inside`. Where rows of the other side go on in the next panel,
-// and follow one another within a panel, both are cut into blocks.
+// and follow one another within a panel, they are taken in blocks of them.
 void PackWriter::loops_by_rows(Digits digits, std::vector<BoxDigit> inside, const Cursor& c,
                                auto inner) {
   size_t panels = 0, rows = 0;
@@ -284,28 +285,21 @@ void PackWriter::loops_by_rows(Digits digits, std::vector<BoxDigit> inside, cons
 }
 
 void PackWriter::blocks(const BoxDigit& rows, const BoxDigit& panels, const Cursor& c, auto inner) {
-  struct Bounds {
-    std::string first, last;
-  };
-  // The loop over blocks of d, if there are several.
-  const auto open_blocks = [&](const BoxDigit& d, i64 size) -> Bounds {
-    if (d.count <= size) return {"0", std::to_string(d.count)};
-    const std::string i = names_.fresh("i");
-    w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", i, d.count, size);
-    const std::string end = fmt::format("{} + {}", i, size);
-    if (d.count % size == 0) return {i, end};
-    return {i, fmt::format("({0} < {1} ? {0} : {1})", end, d.count)};
-  };
-  const Bounds bounds[] = {open_blocks(rows, kRows), open_blocks(panels, kPanels)};
-  Cursor at = c;
-  for (const auto& [d, b] : {std::pair(rows, bounds[0]), std::pair(panels, bounds[1])}) {
-    const std::string i = names_.fresh("i");
-    w_.open("for (std::ptrdiff_t {0} = {1}; {0} < {2}; ++{0})", i, b.first, b.last);
-    at = step_along(d, at, i);
+  if (rows.count <= kRows) {
+    const BoxDigit nest[] = {panels, rows};
+    return loops(Digits(nest), c, inner);
   }
-  inner(at);
-  const int open = 2 + (rows.count > kRows) + (panels.count > kPanels);
-  for (int i = 0; i < open; ++i) w_.close();
+  const std::string first = names_.fresh("i"), end = fmt::format("{} + {}", first, kRows);
+  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", first, rows.count, kRows);
+  loops({&panels, 1}, c, [&](const Cursor& panel) {
+    const bool whole = rows.count % kRows == 0;
+    const std::string i = names_.fresh("i");
+    w_.open("for (std::ptrdiff_t {0} = {1}; {0} < {2}; ++{0})", i, first,
+            whole ? end : fmt::format("({0} < {1} ? {0} : {1})", end, rows.count));
+    inner(step_along(rows, panel, i));
+    w_.close();
+  });
+  w_.close();
 }
 
 void PackWriter::elements(std::vector<BoxDigit> digits, const Cursor& c) {

@@ -92,11 +92,20 @@ Cost Space::copy_work(int operand, const Region& packed) const {
 Cost Space::copy(const Spec& s, int operand, Level to) const {
   const bool output = operand == computation().inputs();
   const int ways = output && s.accumulate ? 2 : 1;
-  const Cost given = output && output_leaves_
-                         ? stored(s, {})
-                         : transfer(region(s, operand), s.place[operand].level);
+  const Cost given = output && output_leaves_ ? stored(s, {}) : moved_by_copy(s, operand);
   return ways * (given + copied(s, operand, to)) + Cost::milli(kCopyCallMilli) +
          (output ? finish(s) : Cost());
+}
+
+// A copy reads rows to their end before the next ones (codegen/pack.cc): long ones, and such as
+// follow one another, are streams.
+Cost Space::moved_by_copy(const Spec& s, int operand) const {
+  const Region r = region(s, operand);
+  const Level from = s.place[operand].level;
+  const bool input = operand < computation().inputs();
+  if (input && from >= kL3 && !blocked_[operand] && r.row_bytes >= least_stream(from))
+    return lines_of(r, line_millicycles(from, Coming::kStreamed));
+  return transfer(r, from) + row_starts(s, operand, r);
 }
 
 // What is written comes in first and goes out again.
@@ -121,7 +130,8 @@ Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
   const Level from = s.place[operand].level;
   const bool by_leaves = least_leaves(s.extent) > 1;
   const Coming how = by_leaves ? Coming::kAskedByLeaves : Coming::kAskedByCopy;
-  Cost asked = lines_of(r, line_millicycles(from, how) + kAskMilli);
+  const Cost starts = row_starts(s, operand, r);
+  Cost asked = lines_of(r, line_millicycles(from, how) + kAskMilli) + starts;
   if (by_leaves) {
     const Cost alone = lines_of(r, line_millicycles(from, Coming::kPrefetched) + kAskMilli);
     asked = std::max(asked, alone - std::min(alone, arithmetic(s)));

@@ -100,8 +100,7 @@ i64 FusionSearch::room(Level l, bool beside) const {
   constexpr int kRoomPercent = 75;
   const LevelDesc& level = machine_.levels[l];
   const i64 sharing = beside ? std::min(level.shared_by, options_.threads) : 1;
-  const int kept = level.kept_percent > 0 ? level.kept_percent : kRoomPercent;
-  return level.bytes / sharing * std::min(kept, kRoomPercent) / 100;
+  return level.room(kRoomPercent) / sharing;
 }
 
 // The nearest level that has room for so many bytes; for several threads one that each of them

@@ -409,6 +409,7 @@ Cost Space::lower_bound() const {
     if (input && copies_ask(root, o))
       copied = std::min({copied, line_millicycles(from, Coming::kAskedByCopy),
                          line_millicycles(from, Coming::kAskedByLeaves)});
+    if (input && from >= kL3) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
     if (input && !root.place[o].packed && !loads_given_[o]) {
       copies = copies + copy_work(o, packed_region(root.extent, o)) + lines * Cost::milli(copied);
     } else if (from > kL1) {

@@ -30,10 +30,10 @@ constexpr i64 kLargeExtent = 1024;
 // The same where fewer dims have: at most 0.05 % dearer on four matrix-vector products, in 0.5 to
 // 0.75 of the time.
 constexpr i64 kHugeExtent = 8192;
-// Share of a cache promised to operands, in quarters. (G: 16x2048x512 in parts of the reduction,
+// Percent of a cache promised to operands. (G: 16x2048x512 in parts of the reduction,
 // b's 1 MiB parts read three times each: 643 us, as if from nowhere near; 256 KiB parts 567, and
 // 534 where they are read once. L2 has 2 MiB.)
-constexpr i64 kUsableQuarters[kLevels] = {0, 2, 2, 3, 0};
+constexpr int kUsablePercent[kLevels] = {0, 50, 50, 75, 0};
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
 constexpr i64 kInputsPerCopies = 4;
@@ -300,9 +300,7 @@ Limits Space::capacity() const {
   for (Level level = kL1; level <= kL3; ++level) {
     const LevelDesc& desc = machine().levels[level];
     const i64 users = std::max(1, std::min(problem_.threads, desc.shared_by));
-    const i64 usable = desc.bytes * kUsableQuarters[level] / 4;
-    const i64 kept = desc.kept_percent > 0 ? desc.bytes * desc.kept_percent / 100 : usable;
-    l.at(level) = std::min(usable, kept) / users;
+    l.at(level) = desc.room(kUsablePercent[level]) / users;
   }
   return l;
 }

@@ -235,7 +235,7 @@ class Space {
   // How lines come: as they are asked for, prefetched by the program, in one long stream, or asked
   // for ahead of the copy that reads them, by the one before it or by leaves between the two.
   enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves, kAlone };
-  i64 line_millicycles(Level l, Coming how) const;
+  i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   i64 streamed_millicycles() const;  // a line
   i64 least_leaves(const Extents& extent) const;
   Cost lines_of(const Region& r, i64 millicycles) const;
@@ -244,6 +244,7 @@ class Space {
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
   bool follows_rows(const Spec& s, int operand, const Region& r) const;
+  i64 least_stream(Level from) const;  // bytes of a row that is one
   // Bringing that.
   bool rows_are_streams() const;
   int least_percent_of_rows(const Place& place) const;
@@ -272,6 +273,9 @@ class Space {
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
   CopyKind copy_kind(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
+  Cost moved_by_copy(const Spec& s, int operand) const;
+  Cost row_starts(const Spec& s, int operand, const Region& r) const;
+  Region rows_of_leaves(const Spec& s, int operand) const;
   Cost copied(const Spec& s, int operand, Level to) const;
   Cost finish(const Spec& s) const;
   Cost work(const Uops& u) const;  // of some instructions without anything else

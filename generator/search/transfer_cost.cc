@@ -209,7 +209,9 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
                      ways);
 }
 
-i64 Space::line_millicycles(Level l, Coming how) const {
+// Several streams are faster than one as far as a core goes alone; what all cores share bounds them
+// as it does one.
+i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
   const LevelDesc& d = machine().levels[l];
   i64 alone = d.line_millicycles;
   if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
@@ -221,7 +223,8 @@ i64 Space::line_millicycles(Level l, Coming how) const {
             : d.asked_copy_millicycles > 0 ? d.asked_copy_millicycles
                                            : d.line_millicycles;
   const i64 users = std::min(problem_.threads, d.shared_by);
-  return std::max(alone, d.shared_line_millicycles * users);
+  return std::max(alone * machine().streams_percent(streams) / 100,
+                  d.shared_line_millicycles * users);
 }
 
 i64 Space::streamed_millicycles() const {
@@ -240,6 +243,34 @@ Cost Space::lines_of(const Region& r, i64 millicycles) const {
 
 Cost Space::transfer(const Region& r, Level from) const {
   return from <= kL1 ? Cost() : lines_of(r, line_millicycles(from, Coming::kAsked));
+}
+
+// Rows that are no streams begin anew every time: prefetchers have not followed them yet, and in
+// memory their lines are all of its pages that is read. (Zen 3, f32 copied from memory, cycles a
+// line with what the copy itself takes, about 4: rows of 64, 192 and 512 to 1536 bytes, 8 KiB
+// apart, 47 to 64, 35, and 26 to 28; whole rows 17.)
+Cost Space::row_starts(const Spec& s, int operand, const Region& r) const {
+  const Level from = s.place[operand].level;
+  const bool input = operand < computation().inputs();
+  if (!input || s.place[operand].packed || blocked_[operand] || r.row_stride < r.line_bytes)
+    return Cost();
+  if (r.row_bytes >= least_stream(from)) return Cost();
+  return r.rows * Cost::milli(machine().levels[from].row_millicycles);
+}
+
+// What a view brings nearer comes by the rows of those who use it first, narrow copies or leaves,
+// one after the other: as many rows as leaves have, not wider than theirs.
+Region Space::rows_of_leaves(const Spec& s, int operand) const {
+  Spec leaf = s;
+  i64 leaves = 1;
+  for (int d = 0; d < dims(); ++d) {
+    if (computation().dims[d].reduction || !touches_[operand][d]) continue;
+    leaf.extent[d] = std::min(s.extent[d], family().quantum[d]);
+    leaves *= ceil_div(s.extent[d], leaf.extent[d]);
+  }
+  Region r = rows_of(leaf, operand, -1, 0);
+  r.rows *= leaves;
+  return r;
 }
 
 // Whether leaves read one line, or less, of every row, and rows lie farther apart than that: what
@@ -293,13 +324,13 @@ Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
                                     const Call& call) const {
   const Level from = s.place[operand].level;
   const Ahead ahead = asked_ahead(s, operand, r, call.ahead_bytes);
-  const i64 alone = line_millicycles(from, Coming::kAsked);
-  const i64 beside = line_millicycles(from, Coming::kPrefetched);
+  const i64 streams = streams_of(family(), computation(), operand);
+  const i64 alone = line_millicycles(from, Coming::kAsked, streams);
+  const i64 beside = line_millicycles(from, Coming::kPrefetched, streams);
   const i64 best = std::max<i64>(1, machine().prefetch_bytes), at = ahead.in_flight;
   const i64 least = call.ahead_to == kL1 && at > best ? best * best / at : std::min(at, best);
   const i64 saved = (alone - beside) * least / best;
-  i64 t = r.lines * alone - ahead.lines * saved + ahead.in_vain * beside;
-  t = t * machine().streams_percent(streams_of(family(), computation(), operand)) / 100;
+  const i64 t = r.lines * alone - ahead.lines * saved + ahead.in_vain * beside;
   const bool hides = from == kMemory && ahead.in_vain == 0;
   const i64 in_time = ahead.lines * least / best;
   return {Cost::milli(t), hides ? Cost::milli(t / r.lines * in_time) : Cost()};
@@ -328,8 +359,11 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
   if (rows == 1 || rows > kRowsAtOnce || !(adjacent || rows == r.rows)) return false;
   if (from < kL3 || machine().levels[from].stream_millicycles == 0 || blocked_[operand])
     return false;
-  const i64 row_bytes = adjacent ? r.row_bytes / rows : r.row_bytes;
-  return row_bytes >= (from == kMemory ? kFarRowOfStream : kRowOfStream);
+  return (adjacent ? r.row_bytes / rows : r.row_bytes) >= least_stream(from);
+}
+
+i64 Space::least_stream(Level from) const {
+  return from == kMemory ? kFarRowOfStream : kRowOfStream;
 }
 
 // Of rows side by side, as far as four streams are known to be faster than one.
@@ -342,16 +376,15 @@ int Space::least_percent_of_rows(const Place& place) const {
 
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
-  const i64 line = line_millicycles(from, Coming::kStreamed);
   if (!follows_rows(s, operand, r)) {
-    const int streams = streams_of(family(), computation(), operand);
-    return lines_of(r, line * machine().streams_percent(streams) / 100);
+    const i64 streams = streams_of(family(), computation(), operand);
+    return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
   }
   const i64 rows = rows_side_by_side(s, operand);
-  const int percent = rows_are_streams() ? machine().streams_percent(rows) : 100;
+  const i64 line = line_millicycles(from, Coming::kStreamed, rows_are_streams() ? rows : 1);
   const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
   const Cost start = Cost::milli(machine().levels[from].latency_millicycles * begins / 100);
-  return lines_of(r, line * percent / 100) + rows * start;
+  return lines_of(r, line) + rows * start;
 }
 
 bool Space::reads_whole_rows(const Spec& s, int operand) const {
@@ -384,7 +417,8 @@ Cost Space::view(const Spec& s, int operand) const {
     const Cost all = transfer(r, s.place[operand].level);
     return s.accumulate ? 2 * all : all;
   }
-  const Cost all = transfer_by_leaves(s, operand, r);
+  const Cost all =
+      transfer_by_leaves(s, operand, r) + row_starts(s, operand, rows_of_leaves(s, operand));
   const i64 pages = r.rows == 1 ? ceil_div(r.row_bytes, kPage) : r.pages();
   if (!s.place[operand].packed && pages > kStreams) return all;
   const Cost beside = Cost::milli(static_cast<i64>(arithmetic(s).value()) / uses(s, operand));

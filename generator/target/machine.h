@@ -3,6 +3,7 @@
 // `morello machine detect`. Level 0 is the register file, 1..3 the caches, 4 memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -40,13 +41,20 @@ struct LevelDesc {
   i64 stream_millicycles = 0;
   // The same where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
-  // The same for a line that a copy reads and that was asked for, to L2: by the copy before it; by
+  // What a row of less than a stream costs besides its lines where it is copied or brought nearer and
+  // the next one lies apart; 0: nothing.
+  i64 row_millicycles = 0;
+  // As line_millicycles for a line that a copy reads and that was asked for, to L2: by the copy before it; by
   // leaves, two or more, between the two. 0: not known, and that copies ask for nothing; that it is
   // as if the copy asked.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   int kept_percent = 0;   // of `bytes`: what a kernel finds here when it is called again; 0: 87.5
+  // So many percent of `bytes`, but no more than is kept.
+  i64 room(int percent) const {
+    return bytes * (kept_percent > 0 ? std::min(kept_percent, percent) : percent) / 100;
+  }
   bool asks_ahead() const { return asked_copy_millicycles > 0 || asked_by_leaves_millicycles > 0; }
   bool operator==(const LevelDesc&) const = default;
 };

@@ -230,6 +230,8 @@ class Reader {
          {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
+    if (d.row_millicycles > 0 && l < kL3)
+      return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
     for (const auto& [key, line] :
          {std::pair("stream_line_cycles", d.stream_millicycles), by_copy, by_leaves}) {
       if (line > d.line_millicycles)

@@ -232,12 +232,18 @@ TEST_CASE("several stages") {
     CHECK(batch.check({compiler, "-O2"}, "1") == "");
 }
 
-// Caches so small and memory so dear that every result that can be is stored past them.
-TEST_CASE("results stored past the caches") {
+// Caches so small and memory so dear that all depends on how memory is read and written.
+Machine far_memory(i64 cache_bytes, i64 line_cycles) {
   Machine machine = *load_machine("x86-64-v3");
-  machine.levels[kL1].bytes = machine.levels[kL2].bytes = machine.levels[kL3].bytes = 1024;
-  machine.levels[kMemory].line_millicycles = machine.levels[kMemory].prefetched_millicycles =
-      1'000'000;
+  for (const Level l : {kL1, kL2, kL3}) machine.levels[l].bytes = cache_bytes;
+  LevelDesc& memory = machine.levels[kMemory];
+  memory.line_millicycles = memory.prefetched_millicycles = line_cycles * 1000;
+  return machine;
+}
+
+// Every result that can be is.
+TEST_CASE("results stored past the caches") {
+  Machine machine = far_memory(1024, 1000);
   machine.streamed_bytes = 64;
   machine.streamed_line_millicycles = 1000;
   Batch batch(MORELLO_RUN_DIRECTORY "/streamed");
@@ -258,10 +264,7 @@ TEST_CASE("results stored past the caches") {
 }
 
 TEST_CASE("weights in four streams") {
-  Machine machine = *load_machine("x86-64-v3");
-  machine.levels[kL1].bytes = machine.levels[kL2].bytes = machine.levels[kL3].bytes = 2048;
-  machine.levels[kMemory].line_millicycles = machine.levels[kMemory].prefetched_millicycles =
-      100'000;
+  Machine machine = far_memory(2048, 100);
   machine.two_streams_percent = 60;
   machine.four_streams_percent = 20;
   Batch batch(MORELLO_RUN_DIRECTORY "/four_streams");

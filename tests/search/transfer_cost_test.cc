@@ -250,10 +250,15 @@ TEST_CASE("several streams take what the machine says of one") {
     for (const i64 ahead : {0, 1024}) {
       CAPTURE(from);
       CAPTURE(ahead);
+      i64& shared = machine.levels[from].shared_line_millicycles;
+      shared = 1;
       CHECK(!falls([&] { return panel(1, from, ahead); }, 40, 30));
       CHECK(falls([&] { return panel(2, from, ahead); }, 40, 65));
       CHECK(!falls([&] { return panel(2, from, ahead); }, 80, 30));
       CHECK(falls([&] { return panel(4, from, ahead); }, 80, 30));
+      shared = 1'000'000;  // what cores share bounds many streams as it does one
+      CHECK(!falls([&] { return panel(4, from, ahead); }, 80, 30));
+      shared = 1;
     }
   CHECK(falls([&] { return rows(2); }, 40, 65));
   CHECK(falls([&] { return rows(8); }, 80, 30));

@@ -135,6 +135,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "row_cycles = 30.5\n",
+     [](const Machine& m) { return m.levels[kMemory].row_millicycles == 30'500; },
+     [](const Machine& m) { return m.levels[kMemory].row_millicycles == 0; }},
     {"bytes = 8388608\n", "kept_percent = 40\n",
      [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
      [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
@@ -297,7 +300,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},

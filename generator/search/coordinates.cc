@@ -51,7 +51,9 @@ std::string given_text(const Problem& p, int o) {
                                                          : fmt::format(" {}", t.dim);
     if (t.symbol >= 0) out += '?';
   }
-  return out;
+  const int line = p.machine->levels[kL1].line;
+  const i64 begin = rows_begin(map.plain_terms(), size, line);
+  return begin == line ? out : out + fmt::format(" rows begin at {}", begin);
 }
 
 std::string operand_text(const Problem& p, int o) {
@@ -129,6 +131,13 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
 }
 
 }  // namespace
+
+i64 rows_begin(const std::vector<AddressTerm>& terms, i64 element_bytes, i64 line_bytes) {
+  i64 begin = line_bytes;
+  for (const AddressTerm& t : terms)
+    if (t.stride * element_bytes >= line_bytes) begin = std::gcd(begin, t.stride * element_bytes);
+  return begin;
+}
 
 int spread_of(i64 bytes, i64 line_bytes) {
   const i64 common = std::gcd(bytes, kPage);

@@ -70,6 +70,9 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
+// Rows begin at multiples of so many bytes, a part of a line or all of it.
+i64 rows_begin(const std::vector<AddressTerm>& terms, i64 element_bytes, i64 line_bytes);
+
 // The rows of an operand, as far as it matters whether who reads one reads on where the row before
 // ended. It depends on extents at the root, but not what becomes of it: parts of a row are never
 // whole, and parts of whole rows along other dims are.

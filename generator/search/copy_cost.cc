@@ -103,7 +103,7 @@ Cost Space::moved_by_copy(const Spec& s, int operand) const {
   const Region r = region(s, operand);
   const Level from = s.place[operand].level;
   const bool input = operand < computation().inputs();
-  if (input && from >= kL3 && !blocked_[operand] && r.row_bytes >= least_stream(from))
+  if (input && from >= kL3 && !blocked_[operand] && r.row_bytes >= least_copied_stream(from))
     return lines_of(r, line_millicycles(from, Coming::kStreamed));
   return transfer(r, from) + row_starts(s, operand, r);
 }

@@ -73,6 +73,8 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
     whole_rows_[o] = WholeRows(given_[o], computation());
+    rows_begin_[o] =
+        rows_begin(given_[o], bytes(computation().operands[o].dtype), machine().levels[kL1].line);
     for (int d = 0; d < dims(); ++d) {
       touches_[o][d] = touches(computation().operands[o], d);
       block_[o][d] = given ? least_step(map, d) : 1;

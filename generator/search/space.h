@@ -244,7 +244,8 @@ class Space {
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
   bool follows_rows(const Spec& s, int operand, const Region& r) const;
-  i64 least_stream(Level from) const;  // bytes of a row that is one
+  i64 least_stream(Level from) const;         // bytes of a row that is one
+  i64 least_copied_stream(Level from) const;  // of one that a copy reads
   // Bringing that.
   bool rows_are_streams() const;
   int least_percent_of_rows(const Place& place) const;
@@ -288,7 +289,8 @@ class Space {
   std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending
   std::vector<AddressTerm> given_[kMaxOperands];  // AddressMap::plain_terms()
   WholeRows whole_rows_[kMaxOperands];
-  bool blocked_[kMaxOperands] = {};  // given layout with blocks
+  i64 rows_begin_[kMaxOperands] = {};  // for rows of lines or more
+  bool blocked_[kMaxOperands] = {};    // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output

@@ -155,10 +155,14 @@ Region Space::region(const Spec& s, int operand) const {
   if (reads_zeros(s, operand)) return region(inside(s), operand);
   if (s.place[operand].packed) return packed_region(s.extent, operand);
   Region r = rows_of(s, operand, -1, 0);
-  r.lines = r.rows * ceil_div(r.row_bytes, r.line_bytes);
+  // Rows that begin anywhere in a line end in one more, more often than not. (Zen 3, f32
+  // 300x3000x500, 256 rows of b of 64 bytes, 2000 apart, read where they lie: twice the lines,
+  // which L1 does not keep.)
+  const i64 step = r.rows > 1 ? rows_begin_[operand] : r.line_bytes;
+  const i64 reach = ceil_div(r.row_bytes, step) * step + r.line_bytes - step;
+  r.lines = ceil_div(r.rows * reach, r.line_bytes);
   // Neighbouring rows may share lines (a column of a row-major matrix read in full).
-  if (r.row_stride > 0 && r.row_stride < r.line_bytes)
-    r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
+  if (r.row_stride > 0) r.lines = std::min(r.lines, ceil_div(r.rows * r.row_stride, r.line_bytes));
   return r;
 }
 
@@ -364,6 +368,12 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
 
 i64 Space::least_stream(Level from) const {
   return from == kMemory ? kFarRowOfStream : kRowOfStream;
+}
+
+// Nothing is in flight when a copy begins, and nothing behind its end. (Zen 3, f32 16x2048x2048
+// from memory, whole rows of b: copies of 256 KiB take 17 cycles a line, of 16 KiB some 29.)
+i64 Space::least_copied_stream(Level from) const {
+  return from == kMemory ? kLongRow : kRowOfStream;
 }
 
 // Of rows side by side, as far as four streams are known to be faster than one.

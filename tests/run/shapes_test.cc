@@ -174,7 +174,7 @@ constexpr Shape kStreamed[] = {
      3},
 };
 
-// Panels of four streams: b in f32, widened, in pairs and in quads; the last panel whole or not.
+// Panels of four streams: b in f32, bf16 and bytes; the last panel whole or not.
 constexpr Shape kFourStreams[] = {
     {"four_f32(a: f32[1,96], b: f32[96,192] packed): f32 = matmul(a, b)", 1},
     {"four_bf16(a: bf16[1,200], b: bf16[200,256] packed): f32 = matmul(a, b)", 1},

@@ -363,6 +363,34 @@ TEST_CASE("a leaf asks for an output that is far and whole, written or added to"
   }
 }
 
+TEST_CASE("rows that begin anywhere in a line have more of them") {
+  struct Row {
+    i64 width, columns, rows, lines;  // of b
+  };
+  for (const Row& row : {Row{64, 16, 32, 32},
+                         {80, 16, 32, 32},
+                         {72, 16, 32, 48},  // at 0 and 32
+                         {68, 16, 32, 56},  // at 0, 16, 32 and 48
+                         {65, 16, 32, 62},  // of 16 places each but one touches two lines
+                         {65, 1, 32, 32},   // whatever the place
+                         {65, 8, 32, 46},
+                         {72, 8, 32, 32},
+                         {65, 65, 32, 130},  // one run
+                         {65, 64, 32, 130},  // no more than if it were
+                         {4, 2, 32, 8}}) {
+    CAPTURE(row.width);
+    CAPTURE(row.columns);
+    const KernelSpec k = spec(
+        fmt::format("(a: f32[6,{0}], b: f32[{0},{1}]): f32 = matmul(a, b)", row.rows, row.width));
+    const std::vector<Family> all = families(k.computation(), *find_isa("avx2"));
+    const Machine machine = toy_machine();
+    const Space space({&k.computation(), &machine, all.front(), 1});
+    Spec s = space.problem().root();
+    s.extent[1] = row.columns;
+    CHECK(space.region(s, 1).lines == row.lines);
+  }
+}
+
 TEST_CASE("a leaf may store past the caches what leaves them") {
   const Machine machine = streaming(toy_machine(1024, 4096, 1 << 20), 4096, 2000);
   struct Row {

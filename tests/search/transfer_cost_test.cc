@@ -218,6 +218,48 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
   }
 }
 
+// 128 rows of b, in so many columns, copied to panels of 16.
+TEST_CASE("copies read whole rows as a stream, and short rows one after the other") {
+  const KernelSpec k = spec("(a: f32[6,128], b: f32[128,2048]): f32 = matmul(a, b)");
+  const Result<Family> f = parse_family(
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+      k.computation(), *find_isa("avx2"));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  struct Row {
+    Level from;
+    i64 columns;
+    bool streams, starts;
+  };
+  for (const Row& row : {Row{kMemory, 2048, true, false},
+                         {kMemory, 1024, false, true},
+                         {kMemory, 16, false, true},
+                         {kL3, 2048, true, false},
+                         {kL3, 256, true, false},
+                         {kL3, 128, false, true}}) {
+    CAPTURE(row.from);
+    CAPTURE(row.columns);
+    Machine machine = *load_machine("zen3");
+    LevelDesc& level = machine.levels[row.from];
+    const auto time = [&](bool copy) {
+      const Space space({&k.computation(), &machine, *f, 1});
+      Spec s = space.problem().root();
+      s.extent[1] = row.columns;
+      s.place[1].level = row.from;
+      return (copy ? space.copy(s, 1, kL2) : space.view(s, 1)).as_cycles();
+    };
+    level.row_millicycles = 0;
+    const std::array before = {time(true), time(false)};
+    level.row_millicycles = 100'000;
+    CHECK(time(true) - before[0] == doctest::Approx(row.starts ? 128 * 100 : 0));
+    // By the rows of leaves, whatever its own are.
+    CHECK(time(false) - before[1] == doctest::Approx(row.columns / 16 * 128 * 100));
+    level.row_millicycles = 0;
+    level.stream_millicycles = 1;
+    CHECK((time(true) < before[0]) == row.streams);
+    CHECK(time(false) == before[1]);
+  }
+}
+
 // What is packed ahead of time, whether asked for or not, and rows of which several are read at
 // once.
 TEST_CASE("several streams take what the machine says of one") {

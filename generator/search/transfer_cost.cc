@@ -162,7 +162,8 @@ Region Space::region(const Spec& s, int operand) const {
   const i64 reach = ceil_div(r.row_bytes, step) * step + r.line_bytes - step;
   r.lines = ceil_div(r.rows * reach, r.line_bytes);
   // Neighbouring rows may share lines (a column of a row-major matrix read in full).
-  if (r.row_stride > 0) r.lines = std::min(r.lines, ceil_div(r.rows * r.row_stride, r.line_bytes));
+  if (r.row_stride > 0 && r.row_stride < r.line_bytes)
+    r.lines = ceil_div(r.rows * r.row_stride, r.line_bytes);
   return r;
 }
 

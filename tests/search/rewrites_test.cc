@@ -138,7 +138,7 @@ TEST_CASE("rewrites propose what their headers say") {
       {"select_kernel", as_is, ""},
       {"to_accumulate", small, "block | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L2 acc\n"},
       {"to_accumulate", summing, ""},
-      {"view", small, "view out to L1 | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L1 | 384 bytes of L1\n"},
+      {"view", small, "view out to L1 | 1 x m=6 n=16 k=64 a@L2 b@L2 out@L1 | 576 bytes of L1\n"},
       {"parallel", as_is, ""},
       {"parallel", threaded,
        "parallel m by 12 | 1 x m=12 n=40 k=600 a@L2 b@L2 out@L2 | 0 x m=2 n=40 k=600 "
@@ -186,9 +186,9 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   const Space space(p);
   CHECK(proposals(space, s, "copy_ahead") ==
         "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L2 "
-        "packed out@L2 | 8192 bytes of L2\n"
+        "packed out@L2 | 10240 bytes of L2\n"
         "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L1 "
-        "packed out@L2 | 4096 bytes of L1 | 4096 bytes of L2\n"
+        "packed out@L2 | 4096 bytes of L1 | 6144 bytes of L2\n"
         "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L2 "
         "packed out@L2 acc | 11264 bytes of L2\n"
         "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "

@@ -44,7 +44,7 @@ struct LevelDesc {
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer and
   // the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
-  // As line_millicycles for a line that a copy reads and that was asked for, to L2: by the copy before it; by
+  // As line_millicycles, for a line that a copy reads and that was asked for, to L2: by the copy before it; by
   // leaves, two or more, between the two. 0: not known, and that copies ask for nothing; that it is
   // as if the copy asked.
   i64 asked_copy_millicycles = 0;

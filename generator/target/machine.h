@@ -41,12 +41,12 @@ struct LevelDesc {
   i64 stream_millicycles = 0;
   // The same where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
-  // What a row of less than a stream costs besides its lines where it is copied or brought nearer and
-  // the next one lies apart; 0: nothing.
+  // What a row of less than a stream costs besides its lines where it is copied or brought nearer
+  // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
-  // As line_millicycles, for a line that a copy reads and that was asked for, to L2: by the copy before it; by
-  // leaves, two or more, between the two. 0: not known, and that copies ask for nothing; that it is
-  // as if the copy asked.
+  // As line_millicycles, for a line that a copy reads and that was asked for, to L2: by the copy
+  // before it; by leaves, two or more, between the two. 0: not known, and that copies ask for
+  // nothing; that it is as if the copy asked.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1

@@ -394,7 +394,8 @@ Cost Space::least_compute(const Spec& s) const {
 // where operands start in memory, and any of them might be prefetched, a leaf takes no less than
 // its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
 // hide behind half of the arithmetic at most, because what they bring is used twice. An operand
-// that no leaf can read where the user put it is copied at least once, which overlaps with nothing.
+// that no leaf can read where the user put it is copied at least once, which overlaps with nothing
+// but itself where it is a stream.
 // Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec whole = problem_.root(), cut = inside(whole);
@@ -409,9 +410,12 @@ Cost Space::lower_bound() const {
     if (input && copies_ask(root, o))
       copied = std::min({copied, line_millicycles(from, Coming::kAskedByCopy),
                          line_millicycles(from, Coming::kAskedByLeaves)});
-    if (input && from >= kL3) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
+    const bool streams = input && from >= kL3 && machine().levels[from].stream_millicycles > 0;
+    if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
     if (input && !root.place[o].packed && !loads_given_[o]) {
-      copies = copies + copy_work(o, packed_region(root.extent, o)) + lines * Cost::milli(copied);
+      const Cost own = copy_work(o, packed_region(root.extent, o));
+      const Cost given = lines * Cost::milli(copied);
+      copies = copies + (streams ? overlapped(given, own) : given + own);
     } else if (from > kL1) {
       const i64 streamed =
           line_millicycles(from, Coming::kStreamed) * least_percent_of_rows(root.place[o]) / 100;

@@ -274,7 +274,8 @@ class Space {
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
   CopyKind copy_kind(int operand) const;
   Cost copy_work(int operand, const Region& packed) const;
-  Cost moved_by_copy(const Spec& s, int operand) const;
+  bool copies_stream(const Spec& s, int operand, const Region& r) const;
+  Cost moved_by_copy(const Spec& s, int operand, Level to) const;
   Cost row_starts(const Spec& s, int operand, const Region& r) const;
   Region rows_of_leaves(const Spec& s, int operand) const;
   Cost copied(const Spec& s, int operand, Level to) const;

@@ -373,6 +373,11 @@ constexpr Wrong kWrong[] = {
   stream_line_cycles = 5
                        ^
 )"},
+    {"shared_line_cycles = 2.001", "row_cycles = 3\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:14: error: `row_cycles` in [L2] has no effect: only in [L3] and [memory] are rows streams
+  row_cycles = 3
+               ^
+)"},
     {"shared_line_cycles = 6", "lone_line_cycles = 10.5\nshared_line_cycles = 6",
      R"(toy.toml:60:20: error: `lone_line_cycles` in [memory] must be at least `line_cycles`, 11
   lone_line_cycles = 10.5

@@ -368,7 +368,7 @@ void LeafWriter::prefetch(int o, const Load& l) {
   Offset rows = place + -place.fixed();
   i64 ahead = job_.call.ahead_bytes;
   for (const AddressTerm& t : ref.map.terms)
-    if (t.symbol >= 0 && job_.extent[t.dim] > 1 && ahead >= t.stride * size) {
+    if (t.symbol >= 0 && t.mod == 0 && job_.extent[t.dim] > 1 && ahead >= t.stride * size) {
       rows += t.steps((ahead + t.stride * size - 1) / (t.stride * size));
       ahead = 0;
     }

@@ -218,7 +218,7 @@ void PatchworkWriter::piece(size_t i) {
   const int dim = work_.dims[i].dim;
   const auto outside = at_;
   for (int o = 0; o < c_.tensors(); ++o) {
-    const AddressMap map = problem_.root_address(o);
+    const AddressMap map = problem_.given(o);
     const i64 step = smallest_step(map, dim);
     const Offset advance = map.advance(dim, step);
     if (advance == 0) continue;

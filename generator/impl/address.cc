@@ -109,6 +109,23 @@ AddressMap given_address(const Computation& c, int operand) {
   return map;
 }
 
+AddressMap in_parts(const AddressMap& map, int dim, i64 extent, i64 n) {
+  MORELLO_CHECK(extent % n == 0, "{} in {} parts", extent, n);
+  AddressMap out{.terms = {}, .elements = map.elements};
+  for (const AddressTerm& t : map.terms) {
+    out.terms.push_back(t);
+    if (t.dim != dim) continue;
+    MORELLO_CHECK(t.is_plain(), "a block of dim {} in parts", dim);
+    out.terms.back().div = n;
+    AddressTerm part = t;
+    part.mod = n;
+    part.stride *= extent / n;
+    part.times *= extent / n;
+    out.terms.push_back(part);
+  }
+  return out;
+}
+
 static i64 digit_extent(const Digit& d, const Extents& tile) {
   return d.mod != 0 ? d.mod : (tile[d.axis] + d.div - 1) / d.div;
 }

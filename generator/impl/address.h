@@ -66,6 +66,10 @@ constexpr int stride_symbol(int operand, int digit) { return operand * kMostDigi
 // The given layout of an operand (which is not packed) or extra composed with its access map.
 AddressMap given_address(const Computation& c, int operand);
 
+// The same with element i of a dim where element i / n + i % n * (extent / n) was: n neighbours are
+// one from each of n equal parts. The dim has one plain term at most, and n divides its extent.
+AddressMap in_parts(const AddressMap& map, int dim, i64 extent, i64 n);
+
 // A packed order over the dims of a Computation: digits over dims, outermost first; instantiated
 // for the extents of one tile.
 struct PackedOrder {

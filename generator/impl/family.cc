@@ -22,6 +22,8 @@ const std::vector<i64> kUnroll = {1, 2, 4, 8};
 // Steps per set from which on several of them pay where lanes do not reduce: sets are summed once,
 // one latency for every doubling.
 constexpr i64 kStepsPerSet = 4;
+// Rows that are read far apart, the best first.
+constexpr i64 kParts[] = {4, 3, 2};
 // Accumulators that keep two FMA pipes of latency 4 busy; smaller tiles are considered only where
 // the extents allow no larger one.
 constexpr i64 kBusyAccumulators = 8;
@@ -92,6 +94,8 @@ struct Builder {
   bool load_body_extras();
   void choose_loads(int operand);
   void choose_quantum();
+  void add_apart(Family g, int dim);
+  void choose_orders(Family& g);
   std::vector<const Access*> candidates(int operand) const;
 };
 
@@ -345,6 +349,55 @@ bool streams_fit(const Family& f, const Computation& c) {
   return false;
 }
 
+void Builder::choose_orders(Family& g) {
+  g.packed.clear();
+  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
+    g.packed.push_back(packed_order(g, c, o, group_dim));
+}
+
+// How many rows of a dim are read far apart, one from each of as many equal parts: a few streams
+// are as good as many. 0: no such number divides it, or neighbours are all there is.
+i64 parts_of(i64 extent) {
+  for (const i64 n : kParts)
+    if (extent % n == 0) return extent > n ? n : 0;
+  return 0;
+}
+
+// Whether a dim may be read in any order: all that have it have it as one axis, in no blocks, and
+// no windows move along anything.
+bool any_order(const Computation& c, int dim) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Operand& o = c.tensor(t);
+    if (!o.zeros.empty()) return false;
+    for (const AxisMap& axis : o.axes)
+      if (axis.size() > 1 || (axis.size() == 1 && axis[0].coefficient != 1)) return false;
+    if (!touches(o, dim)) continue;
+    if (o.packed) return false;
+    int terms = 0;
+    for (const AddressTerm& a : given_address(c, t).terms)
+      if (a.dim == dim && (++terms > 1 || !a.is_plain())) return false;
+  }
+  return true;
+}
+
+// The same with rows of a dim far apart, where lanes run along rows as the user has them. What has
+// the dim is not copied then: copies have an order of their own.
+void Builder::add_apart(Family g, int dim) {
+  if (!k.lanes_reduce || dim < 0 || g.quantum[dim] != parts_of(c.dims[dim].extent)) return;
+  if (!any_order(c, dim)) return;
+  g.apart = dim;
+  choose_orders(g);
+  bool rows = false;
+  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) {
+    const bool has = touches(c.operands[o], dim);
+    if (has) g.packed[o].digits.clear();
+    if (o == c.inputs()) continue;
+    if (g.packed[o].digits.empty() && !loads_given(g, c, o)) return;
+    rows |= has && touches(c.operands[o], lane);
+  }
+  if (rows) out.push_back(g);
+}
+
 void Builder::choose_quantum() {
   const int regs = load_regs(f, c);
   if (k.lanes_reduce)  // both inputs must be split the same way
@@ -370,15 +423,15 @@ void Builder::choose_quantum() {
     for (int streams : {1, 2, 4}) {
       g.streams = streams;
       if (!streams_fit(g, c)) continue;
-      g.packed.clear();
-      for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
-        g.packed.push_back(packed_order(g, c, o, group_dim));
+      choose_orders(g);
       // What is neither loaded as it is nor has an order to be copied to: one number for all.
       bool reads = true;
       for (int o = 0; o < c.inputs(); ++o)
         reads &= !g.packed[o].digits.empty() || loads_given(g, c, o);
       if (reads) out.push_back(g);
     }
+    g.streams = 1;
+    for (const int d : {t.row_dim, t.column_dim}) add_apart(g, d);
   }
 }
 
@@ -439,6 +492,10 @@ int streams_of(const Family& f, const Computation& c, int o) {
     ++panels;
   }
   return panels == 1 && even ? f.streams : 1;
+}
+
+i64 rows_apart(const Family& f, const Computation& c, int o) {
+  return f.apart >= 0 && touches(c.operands[o], f.apart) ? f.quantum[f.apart] : 1;
 }
 
 PackedOrder packed_order(const Family& f, const Computation& c, int operand, int group_dim) {
@@ -544,6 +601,7 @@ std::string Family::str(const Computation& c) const {
       q += fmt::format("{}{}:{}", q.empty() ? "" : ",", c.dims[d].name, quantum[d]);
   if (!q.empty()) out += " quantum=" + q;
   if (streams != 1) out += fmt::format(" streams={}", streams);
+  if (apart >= 0) out += " apart=" + c.dims[apart].name;
   for (size_t o = 0; o < loads.size(); ++o)
     out += fmt::format(" {}={}", c.operands[o].name, loads[o]->name);
   return out + fmt::format(" {}={}", c.output().name, store->name);

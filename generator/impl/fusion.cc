@@ -139,8 +139,8 @@ bool keeps_panels(const Graph& g, int stage, int dim, i64 tile, const Family& fa
   for (int o = 0; o < c.inputs(); ++o) {
     if (!c.operands[o].packed || !touches(c.operands[o], own)) continue;
     const std::vector<Digit>& order = family.packed[o].digits;
-    if (family.streams > 1 || collapse(c).dims.size() != c.dims.size() || order.empty() ||
-        order[0].axis != own || tile % order[0].div != 0)
+    if (family.streams > 1 || family.apart >= 0 || collapse(c).dims.size() != c.dims.size() ||
+        order.empty() || order[0].axis != own || tile % order[0].div != 0)
       return false;
   }
   return true;

@@ -262,8 +262,7 @@ std::vector<double> Interpreter::program(const Impl& impl,
                [&](const Extents& x) { views[t].write(x, neutral(c_.combine, c_.compute)); });
     if (t == out) continue;
     const std::vector<double>& given = inputs[t < out ? t : t - 1];
-    View inside = views[t];
-    inside.base = first_inside(t);
+    const View inside{&buffers[t], p_.given(t), first_inside(t)};
     for_each(root.extent, touched(t), {}, [&](const Extents& x) {
       if (const i64 at = dense(t, x); at >= 0) inside.write(x, given.at(at));
     });
@@ -271,8 +270,9 @@ std::vector<double> Interpreter::program(const Impl& impl,
   node(root, impl, views);
 
   std::vector<double> result(count_elements(c_.output().shape), 0.0);
+  const View written{&buffers[out], p_.given(out)};
   for_each(root.extent, touched(out), {}, [&](const Extents& x) {
-    result.at(dense(out, x)) = stored(views[out].read(x), c_.output().dtype);
+    result.at(dense(out, x)) = stored(written.read(x), c_.output().dtype);
   });
   return result;
 }

@@ -81,11 +81,17 @@ Spec Problem::root() const {
   return s;
 }
 
-AddressMap Problem::root_address(int operand) const {
+AddressMap Problem::given(int operand) const {
   const Computation& c = *computation;
   if (c.tensor(operand).packed && is_packable(family, operand))
     return family.packed[operand].address(full_extents(c));
   return given_address(c, operand);
+}
+
+AddressMap Problem::root_address(int operand) const {
+  const int d = family.apart;
+  if (d < 0) return given(operand);
+  return in_parts(given(operand), d, computation->dims[d].extent, family.quantum[d]);
 }
 
 Dtype Problem::place_dtype(int operand, bool packed) const {

@@ -75,6 +75,8 @@ struct Problem {
   std::string streaming_problem() const;
   // Address map of an operand or extra where the user gave it (or where the ahead-of-time packer
   // put it).
+  AddressMap given(int operand) const;
+  // The same in the order in which the family's programs go through it (Family::apart).
   AddressMap root_address(int operand) const;
   Dtype place_dtype(int operand, bool packed) const;
   // Memory an operand of this Spec's extents takes when copied, in bytes.

@@ -35,7 +35,7 @@ std::string digits_text(const PackedOrder& order) {
 // A stride that is known at run time only says so: what it is is assumed, and no more than that.
 std::string given_text(const Problem& p, int o) {
   if (p.root().place[o].packed) return " packed";
-  const AddressMap map = p.root_address(o);
+  const AddressMap map = p.given(o);
   std::string out;
   if (!map.is_plain()) {
     for (const AddressTerm& t : map.terms) {
@@ -109,6 +109,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   out += fmt::format("\nkernel {} {} lane {} reload {} quantum", f.isa->name, f.kernel->name,
                      f.lane, f.reload ? f.reload->name : "none");
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
+  if (f.apart >= 0) out += fmt::format(" apart {}", f.apart);
   out += " tiles from";
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", menus[d].first);
   out += '\n';
@@ -185,7 +186,7 @@ Coordinates::Coordinates(const Problem& p, const Menus& menus, bool shorter)
   MORELLO_CHECK(line_bytes_ >= kLeastLine && line_bytes_ <= kPage, "lines of {} bytes",
                 line_bytes_);
   for (int o = 0; o < operands_; ++o) {
-    const AddressMap map = p.root_address(o);
+    const AddressMap map = p.given(o);
     blocked_[o] = !map.is_plain();
     size_[o] = bytes(p.computation->operands[o].dtype);
     strides_[o] = map.plain_terms();

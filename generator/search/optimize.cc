@@ -178,6 +178,16 @@ class Race {
 
 }  // namespace
 
+// Whether rows far apart can be better than neighbours: where several streams are known to be
+// faster than one, of what comes from where prefetchers follow streams.
+static bool reads_apart(const Problem& p) {
+  if (p.machine->four_streams_percent == 0 || p.part.staged || p.part.is_elastic(p.family.apart))
+    return false;
+  for (int o = 0; o < p.computation->inputs(); ++o)
+    if (rows_apart(p.family, *p.computation, o) > 1 && p.home(o) >= kL3) return true;
+  return false;
+}
+
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
                               std::span<const Family> families,
                               const std::map<int, Part>& by_threads) {
@@ -186,6 +196,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
     if (machine.streams_percent(f.streams) == 0) continue;
     for (const auto& [threads, part] : by_threads) {
       const Problem problem{&c, &machine, f, threads, part};
+      if (f.apart >= 0 && !reads_apart(problem)) continue;
       out.push_back({problem, Space(problem).lower_bound()});
     }
   }

@@ -68,7 +68,7 @@ i64 least_part_of_sum(i64 extent) {
 Space::Space(const Problem& problem, const Pruning& pruning)
     : problem_(problem), pruning_(pruning), clips_(clipped(*problem.computation)) {
   for (int o = 0; o < operands(); ++o) {
-    const AddressMap map = problem_.root_address(o);
+    const AddressMap map = problem_.given(o), walked = problem_.root_address(o);
     const bool given = !problem_.root().place[o].packed;
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
@@ -77,7 +77,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
         rows_begin(given_[o], bytes(computation().operands[o].dtype), machine().levels[kL1].line);
     for (int d = 0; d < dims(); ++d) {
       touches_[o][d] = touches(computation().operands[o], d);
-      block_[o][d] = given ? least_step(map, d) : 1;
+      block_[o][d] = given ? least_step(walked, d) : 1;
     }
     // Operands in a user's blocked layout are always copied: leaves step through the reduction in
     // strides that its blocks would cut.

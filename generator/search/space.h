@@ -171,6 +171,9 @@ class Space {
   bool reads_whole_rows(const Spec& s, int operand) const;
   // How many rows a leaf reads at once, along the reduction.
   i64 rows_side_by_side(const Spec& s, int operand) const;
+  // Streams in which leaves read an operand that run on from one leaf to the next: of panels or,
+  // where an operand lies as the user put it, of whole rows that are far apart.
+  i64 streams_that_go_on(const Spec& s, int operand) const;
   // Whether a copy of an input might ask for what the next one copies.
   bool copies_ask(const Spec& s, int operand) const;
   bool touched(int operand, int dim) const { return touches_[operand][dim]; }

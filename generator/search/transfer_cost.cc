@@ -311,8 +311,8 @@ Space::Ahead Space::asked_ahead(const Spec& s, int operand, const Region& r, i64
   const i64 rows = std::min(rows_side_by_side(s, operand), r.lines);
   const i64 lines = distance / r.line_bytes;
   const bool whole = reads_whole_rows(s, operand);
-  const i64 streams = streams_of(family(), computation(), operand);
-  if (rows == 1)
+  const i64 streams = streams_that_go_on(s, operand);
+  if (rows == 1 || streams > 1)
     return {.lines = whole ? r.lines : std::max<i64>(0, r.lines - streams * lines),
             .in_flight = streams * distance};
   const i64 row = r.lines / rows;
@@ -329,7 +329,7 @@ Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
                                     const Call& call) const {
   const Level from = s.place[operand].level;
   const Ahead ahead = asked_ahead(s, operand, r, call.ahead_bytes);
-  const i64 streams = streams_of(family(), computation(), operand);
+  const i64 streams = streams_that_go_on(s, operand);
   const i64 alone = line_millicycles(from, Coming::kAsked, streams);
   const i64 beside = line_millicycles(from, Coming::kPrefetched, streams);
   const i64 best = std::max<i64>(1, machine().prefetch_bytes), at = ahead.in_flight;
@@ -364,7 +364,14 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
   if (rows == 1 || rows > kRowsAtOnce || !(adjacent || rows == r.rows)) return false;
   if (from < kL3 || machine().levels[from].stream_millicycles == 0 || blocked_[operand])
     return false;
+  if (streams_that_go_on(s, operand) > 1) return true;
   return (adjacent ? r.row_bytes / rows : r.row_bytes) >= least_stream(from);
+}
+
+i64 Space::streams_that_go_on(const Spec& s, int operand) const {
+  if (const i64 rows = rows_apart(family(), computation(), operand); rows > 1)
+    return reads_whole_rows(s, operand) ? rows : 1;
+  return streams_of(family(), computation(), operand);
 }
 
 i64 Space::least_stream(Level from) const {
@@ -387,8 +394,8 @@ int Space::least_percent_of_rows(const Place& place) const {
 
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
-  if (!follows_rows(s, operand, r)) {
-    const i64 streams = streams_of(family(), computation(), operand);
+  const i64 streams = streams_that_go_on(s, operand);
+  if (streams > 1 || !follows_rows(s, operand, r)) {
     return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
   }
   const i64 rows = rows_side_by_side(s, operand);

@@ -63,6 +63,23 @@ TEST_CASE("address of a given operand") {
   }
 }
 
+TEST_CASE("neighbours that are one from each of a dim's parts") {
+  const auto spec = test::spec("(a: f32[7,19], b: f32[36,19]): f32 = matmul(a, transpose(b))");
+  const Computation& c = spec->computation();
+  const int n = c.operands[1].axes[0][0].dim;
+  const AddressMap given = given_address(c, 1), parts = in_parts(given, n, 36, 4);
+  CHECK(text(given, c) == "n*19 k*1 of 684");
+  CHECK(text(parts, c) == "n/4*19 n%4*171 k*1 of 684");
+  for (i64 i = 0; i < 36; ++i) {
+    Extents at{}, from{};
+    at[n] = i;
+    from[n] = i / 4 + i % 4 * 9;
+    CHECK(parts.offset(at) == given.offset(from));
+  }
+  const AddressMap other = given_address(c, 0);
+  CHECK(in_parts(other, n, 36, 4) == other);
+}
+
 struct PackedRow {
   std::vector<Digit> digits;
   Extents tile;

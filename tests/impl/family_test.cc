@@ -55,6 +55,40 @@ TEST_CASE("register tiles") {
   }
 }
 
+// Rows far apart: in four, three or two parts of a dim, if lanes run along rows that nobody packs
+// or has to copy.
+TEST_CASE("rows far apart") {
+  struct Apart {
+    std::string_view spec, quanta;
+  };
+  for (const Apart& row : std::initializer_list<Apart>{
+           {"(a: f32[1,96], b: f32[20,96]): f32 = matmul(a, transpose(b))", "n:4 apart=n"},
+           {"(a: f32[1,96], b: f32[9,96]): f32 = matmul(a, transpose(b))", "n:3 apart=n"},
+           {"(a: bf16[1,96], b: bf16[10,96]): f32 = matmul(a, transpose(b))", "n:2 apart=n"},
+           {"(a: f32[1,96], b: f32[7,96]): f32 = matmul(a, transpose(b))", ""},
+           {"(a: f32[1,96], b: f32[4,96]): f32 = matmul(a, transpose(b))", ""},
+           {"(a: f32[32,96], b: f32[96,1]): f32 = matmul(a, b)", "m:4 apart=m"},
+           {"(a: f32[1,96], b: f32[96,20] packed): f32 = matmul(a, b)", ""},
+           {"(a: f32[1,96], b: f32[96,20]): f32 = matmul(a, b)", ""},
+           {"(a: f32[1,96], b: f32[96,20] order(1/4, 0, 1%4)): f32 = matmul(a, b)", ""},
+           {"(x: f32[1,8,8,16], k: f32[3,3,16,8] col): f32 = conv2d(x, k)", ""},
+       }) {
+    CAPTURE(row.spec);
+    const KernelSpec k = *parse_spec(row.spec);
+    const Computation& c = k.computation();
+    std::set<std::string> found;
+    for (const Family& f : families(c, *find_isa("avx2"))) {
+      if (f.apart < 0) continue;
+      const std::string& dim = c.dims[f.apart].name;
+      found.insert(fmt::format("{}:{} apart={}", dim, f.quantum[f.apart], dim));
+      CHECK(*parse_family(f.str(c), c, *f.isa) == f);
+      for (size_t o = 0; o < c.operands.size(); ++o)
+        CHECK((rows_apart(f, c, static_cast<int>(o)) > 1) == f.packed[o].digits.empty());
+    }
+    CHECK(fmt::format("{}", fmt::join(found, ", ")) == row.quanta);
+  }
+}
+
 struct Rows {
   const char* spec;
   const char* isa;

@@ -182,6 +182,23 @@ constexpr Row kRows[] = {
      "            body\n              call\n            rest 1\n              call\n"
      "    rest 1\n      loop n by 4\n"
      "        body\n          call\n        rest 1\n          call\n"},
+    {"rows far apart", "(a: f32[5,37], b: f32[37,24] col, c: f32[24]): f32 = matmul(a, b) + c",
+     "dot_f32x8 lane=k quantum=m:2,n:4,k:8 apart=n", 2,
+     "parallel n by 16\n"
+     "  body\n"
+     "    loop m by 2\n"
+     "      body\n        loop n by 4\n          call\n"
+     "      rest 1\n        copy a to L1\n          loop n by 8\n            loop n by 4\n"
+     "              call\n"
+     "  rest 8\n"
+     "    loop n by 4\n      loop m by 2\n"
+     "        body\n          call\n        rest 1\n          call\n"},
+    {"shares of a reduction, rows far apart",
+     "(a: f32[1,40], b: f32[9,40]): f32 = matmul(a, "
+     "transpose(b))",
+     "dot_f32x8 lane=k quantum=n:3,k:32 apart=n", 2,
+     "parallel split k by 20\n  loop n by 3\n    split k by 16\n"
+     "      first\n        call\n      rest 4\n        call\n"},
     {"batch", "(a: f32[3,5,7] col, b: f32[7,9]): f32 = matmul(a, b)", "fma_f32x8 lane=n", 4,
      "parallel b by 2\n"
      "  body\n    loop b by 1\n      loop m by 1\n        loop n by 8\n"

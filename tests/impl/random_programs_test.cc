@@ -152,6 +152,8 @@ constexpr std::string_view kSpecs[] = {
     "(a: bf16[5,24], b: bf16[24,40] packed): f32 = matmul(a, b)",
     "(a: bf16[1,33], b: bf16[33,70]): bf16 = matmul(a, b)",
     "(a: f32[9,17], b: bf16[17,18] col): bf16 col = matmul(a, b)",
+    "(a: bf16[2,33], b: bf16[33,36] col, c: f32[36]): bf16 = matmul(a, b) + c",
+    "(a: f32[34,19], b: f32[19,3] col): f32 = matmul(a, b)",
     "(a: u8[6,21], b: i8[21,19]): i32 = matmul(a, b)",
     "(a: u8[6,21], b: i8[21,19] packed): i32 = matmul(a, b)",
     "(a: f32[2,5,7] col, b: f32[2,7,9]): f32 = matmul(a, b)",
@@ -207,6 +209,7 @@ TEST_CASE("random legal programs") {
         impl = Grower(p, random, kinds).grow(p.root(), static_cast<int>(random.between(0, 7)));
       if (!impl) continue;
       ++programs;
+      if (p.family.apart >= 0) ++kinds["apart"];
       CAPTURE(print(p, *impl));
       CHECK(verify(p, p.root(), *impl) == "");
       CHECK(equal(*impl, *test::program(p, print(p, *impl))));
@@ -214,8 +217,9 @@ TEST_CASE("random legal programs") {
       CHECK(interpret(p, *impl, inputs) == evaluate(c, inputs));
     }
   }
-  MESSAGE(programs, " programs");
+  MESSAGE(programs, " programs, ", kinds["apart"], " with rows apart");
   CHECK(programs > 1000);
+  CHECK(kinds["apart"] > 20);
   for (const std::string kind :
        {"call", "loop", "split", "parallel", "parallel twice", "parallel split", "rest", "view",
         "copy in", "copy out", "clip", "block"}) {

@@ -216,6 +216,16 @@ constexpr OtherRow kOtherRows[] = {
      "fma_f32 quantum=m:2,n:4",
      {"m=2 n=4 k=12 a@mem b@mem out@mem acc", "split k by 4\n  call", ""}},
 
+    // Rows far apart: of all parts of what there is, and nobody copies them.
+    {"(a: f32[2,40], b: f32[40,24] col): f32 = matmul(a, b)",
+     "dot_f32x8 lane=k quantum=m:2,n:4,k:8 apart=n",
+     {"m=2 n=24 k=40 a@mem b@mem out@mem", "loop n by 2\n  call",
+      "loop n by 2: the tile is no multiple of the blocks of 4 in b"}},
+    {"(a: f32[2,40], b: f32[40,24] col): f32 = matmul(a, b)",
+     "dot_f32x8 lane=k quantum=m:2,n:4,k:8 apart=n",
+     {"m=2 n=4 k=40 a@mem b@mem out@mem", "copy b to L1\n  call",
+      "copy b to L1: the family has no packed order for b"}},
+
     // A narrow output holds no partial sums.
     {"(a: bf16[7,19], b: bf16[19,37]): bf16 = matmul(a, b)",
      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_bf16x8 b=load_bf16x8",

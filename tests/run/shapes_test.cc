@@ -184,6 +184,19 @@ constexpr Shape kFourStreams[] = {
     {"four_rows(a: f32[2,90], b: f32[90,76] packed): f32 = matmul(a, b)", 1},
 };
 
+// Rows of b, or of a, in four, three and two streams, next to each other and not.
+constexpr Shape kRowsApart[] = {
+    {"rows_f32(a: f32[1,96], b: f32[96,32] col): f32 = matmul(a, b)", 1},
+    {"rows_bf16(a: bf16[1,200], b: bf16[200,64] col, c: f32[64]): bf16 = matmul(a, b) + c", 1},
+    {"rows_odd(a: f16[1,77], b: f16[77,33] col): f32 = gelu(matmul(a, b))", 1},
+    {"rows_2(a: f32[1,150], b: f32[150,70] col): f32 = 0.5 * matmul(a, b)", 2},
+    {"rows_m(a: f32[400,150], b: f32[150,1]): f32 = matmul(a, b)", 3},
+    {"rows_bytes(a: u8[1,133], b: i8[133,256] col): i32 = matmul(a, b)", 1},
+    {"rows_strided(a: bf16[1,156], b: bf16[156,n%16 near 640] col strided): f32 = matmul(a, b)", 1},
+    {"rows_strided_2(a: bf16[1,156], b: bf16[156,n%8 near 640] col strided): f32 = matmul(a, b)",
+     2},
+};
+
 constexpr Shape kLarge[] = {
     {"ragged(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 1},
     {"ragged_2(a: f32[77,300], b: f32[300,100]): f32 = matmul(a, b)", 2},
@@ -274,6 +287,23 @@ TEST_CASE("weights in four streams") {
     if (!problem.empty()) FAIL(problem);
     for (const std::string& program : batch.programs())
       CHECK_MESSAGE(program.find(" streams=4 ") != program.npos, program);
+  }
+  for (const std::string& compiler : known_compilers())
+    CHECK(batch.check({compiler, "-O2"}, "1") == "");
+}
+
+TEST_CASE("rows far apart") {
+  Machine machine = far_memory(2048, 100);
+  machine.levels[kMemory].stream_millicycles = 100'000;
+  machine.two_streams_percent = 60;
+  machine.four_streams_percent = 20;
+  Batch batch(MORELLO_RUN_DIRECTORY "/rows_apart");
+  for (const Shape& s : kRowsApart) {
+    CAPTURE(s.spec);
+    const std::string problem = batch.add({s.spec, s.threads, "avx512_bf16,avx2"}, machine);
+    if (!problem.empty()) FAIL(problem);
+    for (const std::string& program : batch.programs())
+      CHECK_MESSAGE(program.find(" apart=") != program.npos, program);
   }
   for (const std::string& compiler : known_compilers())
     CHECK(batch.check({compiler, "-O2"}, "1") == "");

@@ -218,6 +218,44 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
   }
 }
 
+// Rows apart run on from leaf to leaf, however short they are; parts of them do not.
+TEST_CASE("rows far apart are streams that go on") {
+  Machine machine = *load_machine("zen3");
+  for (const Level from : {kL3, kMemory})
+    for (const i64 k : {128, 1024, 16384}) {
+      CAPTURE(from);
+      CAPTURE(k);
+      const std::string text =
+          fmt::format("(a: f32[1,{0}], b: f32[32,{0}]): f32 = matmul(a, transpose(b))", k);
+      const auto time = [&](std::string_view apart, i64 part, i64 ahead) {
+        return slowed(text,
+                      fmt::format("dot_f32x8 lane=k quantum=n:4,k:16{} a=load_f32x8 b=load_f32x8 "
+                                  "out=store_f32",
+                                  apart),
+                      "avx2", machine, 1, from, {0, 4, part},
+                      {.ahead_operand = ahead > 0 ? 1 : -1, .ahead_bytes = ahead});
+      };
+      CHECK(time(" apart=n", k, 0) < time("", k, 0));
+      CHECK(time(" apart=n", k, 1024) <= time("", k, 1024));
+      CHECK(time(" apart=n", k / 2, 0) == time("", k / 2, 0));
+    }
+}
+
+TEST_CASE("rows are read far apart where streams are known to be faster") {
+  const auto family = [](std::string_view text, const Machine& machine) {
+    const KernelSpec k = spec(text);
+    const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+    return o.problem.family.str(k.computation());
+  };
+  const std::string_view far = "(a: bf16[1,1152], b: bf16[1152,6912] col): f32 = matmul(a, b)";
+  const std::string_view near = "(a: bf16[1,64], b: bf16[64,256] col): f32 = matmul(a, b)";
+  Machine machine = *load_machine("zen3");
+  CHECK(family(far, machine).find(" apart=n") != std::string::npos);
+  CHECK(family(near, machine).find(" apart=n") == std::string::npos);
+  machine.four_streams_percent = 0;
+  CHECK(family(far, machine).find(" apart=n") == std::string::npos);
+}
+
 // 128 rows of b, in so many columns, copied to panels of 16.
 TEST_CASE("copies read whole rows as a stream, and short rows one after the other") {
   const KernelSpec k = spec("(a: f32[6,128], b: f32[128,2048]): f32 = matmul(a, b)");

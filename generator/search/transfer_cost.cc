@@ -228,8 +228,9 @@ i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
             : d.asked_copy_millicycles > 0 ? d.asked_copy_millicycles
                                            : d.line_millicycles;
   const i64 users = std::min(problem_.threads, d.shared_by);
-  return std::max(alone * machine().streams_percent(streams) / 100,
-                  d.shared_line_millicycles * users);
+  const int percent =
+      std::max(machine().streams_percent(streams), streams > 1 ? d.streams_percent : 0);
+  return std::max(alone * percent / 100, d.shared_line_millicycles * users);
 }
 
 i64 Space::streamed_millicycles() const {

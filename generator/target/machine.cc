@@ -45,6 +45,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
     {"stream_line_cycles", &LevelDesc::stream_millicycles, true, 1, kMaxCycles, true},
     {"lone_line_cycles", &LevelDesc::lone_millicycles, true, 1, kMaxCycles, true},
+    {"streams_percent", &LevelDesc::streams_percent, false, 1, 100, true},
     {"row_cycles", &LevelDesc::row_millicycles, true, 1, kMaxCycles, true},
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,

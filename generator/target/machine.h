@@ -41,6 +41,8 @@ struct LevelDesc {
   i64 stream_millicycles = 0;
   // The same where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
+  // What several streams from here take of the time of one, at the least; 0: what the machine says.
+  int streams_percent = 0;
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer
   // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;

@@ -230,6 +230,10 @@ class Reader {
          {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
+    if (d.streams_percent > 0 && l != kL3)
+      return bad("streams_percent",
+                 "has no effect: only [L3] gains less by streams than [memory], of which "
+                 "`two_streams_percent` and `four_streams_percent` are");
     if (d.row_millicycles > 0 && l < kL3)
       return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
     for (const auto& [key, line] :

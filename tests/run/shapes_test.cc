@@ -192,8 +192,8 @@ constexpr Shape kRowsApart[] = {
     {"rows_2(a: f32[1,150], b: f32[150,70] col): f32 = 0.5 * matmul(a, b)", 2},
     {"rows_m(a: f32[400,150], b: f32[150,1]): f32 = matmul(a, b)", 3},
     {"rows_bytes(a: u8[1,133], b: i8[133,256] col): i32 = matmul(a, b)", 1},
-    {"rows_strided(a: bf16[1,156], b: bf16[156,n%16 near 640] col strided): f32 = matmul(a, b)", 1},
-    {"rows_strided_2(a: bf16[1,156], b: bf16[156,n%8 near 640] col strided): f32 = matmul(a, b)",
+    {"rows_strided(a: bf16[1,800], b: bf16[800,n%16 near 640] col strided): f32 = matmul(a, b)", 1},
+    {"rows_strided_2(a: bf16[1,800], b: bf16[800,n%8 near 640] col strided): f32 = matmul(a, b)",
      2},
 };
 

@@ -135,6 +135,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
+    {"bytes = 8388608\n", "streams_percent = 85\n",
+     [](const Machine& m) { return m.levels[kL3].streams_percent == 85; },
+     [](const Machine& m) { return m.levels[kL3].streams_percent == 0; }},
     {"prefetched_line_cycles = 9\n", "row_cycles = 30.5\n",
      [](const Machine& m) { return m.levels[kMemory].row_millicycles == 30'500; },
      [](const Machine& m) { return m.levels[kMemory].row_millicycles == 0; }},
@@ -300,7 +303,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -372,6 +375,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   stream_line_cycles = 5
                        ^
+)"},
+    {"shared_line_cycles = 6", "streams_percent = 90\nshared_line_cycles = 6",
+     R"(toy.toml:60:19: error: `streams_percent` in [memory] has no effect: only [L3] gains less by streams than [memory], of which `two_streams_percent` and `four_streams_percent` are
+  streams_percent = 90
+                    ^~
 )"},
     {"shared_line_cycles = 2.001", "row_cycles = 3\nshared_line_cycles = 2.001",
      R"(toy.toml:43:14: error: `row_cycles` in [L2] has no effect: only in [L3] and [memory] are rows streams

@@ -52,7 +52,7 @@ std::string given_text(const Problem& p, int o) {
     if (t.symbol >= 0) out += '?';
   }
   const int line = p.machine->levels[kL1].line;
-  const i64 begin = rows_begin(map.plain_terms(), size, line);
+  const i64 begin = rows_begin(map.plain_terms(), *p.computation, size, line);
   return begin == line ? out : out + fmt::format(" rows begin at {}", begin);
 }
 
@@ -111,7 +111,9 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
   if (f.apart >= 0) out += fmt::format(" apart {}", f.apart);
   out += " tiles from";
-  for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", menus[d].first);
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    out += fmt::format(" {}{}", menus[d].first,
+                       menus[d].also > 0 ? fmt::format("&{}", menus[d].also) : "");
   out += '\n';
   for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
   if (!c.finish.empty())
@@ -133,10 +135,12 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
 
 }  // namespace
 
-i64 rows_begin(const std::vector<AddressTerm>& terms, i64 element_bytes, i64 line_bytes) {
+i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
+               i64 line_bytes) {
   i64 begin = line_bytes;
   for (const AddressTerm& t : terms)
-    if (t.stride * element_bytes >= line_bytes) begin = std::gcd(begin, t.stride * element_bytes);
+    if (c.dims[t.dim].extent > 1 && t.stride * element_bytes >= line_bytes)
+      begin = std::gcd(begin, t.stride * element_bytes);
   return begin;
 }
 

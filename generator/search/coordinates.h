@@ -70,8 +70,9 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
-// Rows begin at multiples of so many bytes, a part of a line or all of it.
-i64 rows_begin(const std::vector<AddressTerm>& terms, i64 element_bytes, i64 line_bytes);
+// Rows of an operand begin at multiples of so many bytes, a part of a line or all of it.
+i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
+               i64 line_bytes);
 
 // The rows of an operand, as far as it matters whether who reads one reads on where the row before
 // ended. It depends on extents at the root, but not what becomes of it: parts of a row are never
@@ -91,11 +92,12 @@ class WholeRows {
 
 // The tiles of a dim: powers of `ratio` from `first` on (0: fixed sizes instead) and, where a
 // layout has blocks, from other sizes on. What begins them, of which `least` is the least (0:
-// none), the signature says.
+// none), the signature says, and so it does of a single one below.
 struct Menu {
   i64 first = 0;
   i64 least = 0;
   i64 ratio = 2;
+  i64 also = 0;  // one below the least; 0: none
   // What shows of it where only tiles below `extent` count: nothing up to twice the least. 0 is
   // what powers of 2 have, so that where a Spec of such a kernel lies does not depend on it: small
   // kernels would have more pages, with fewer points each.

@@ -101,8 +101,8 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
 // follow one another, are streams.
 bool Space::copies_stream(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
-  if (operand >= computation().inputs() || from < kL3 || blocked_[operand]) return false;
-  return machine().levels[from].stream_millicycles > 0 && r.row_bytes >= least_copied_stream(from);
+  if (operand >= computation().inputs() || blocked_[operand]) return false;
+  return follows_streams(from) && r.row_bytes >= least_copied_stream(from);
 }
 
 // While prefetchers bring a stream it is copied, to what is near. (Zen 3, f32, whole rows of 8 KiB

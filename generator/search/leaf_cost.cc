@@ -209,7 +209,8 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   }
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
   const Cost t = streams ? streamed_in(s, operand, r) : transfer_by_leaves(s, operand, r);
-  return {t + again, Cost(), Cost(), stall(r, from, w), from == kL2 ? t + again : Cost()};
+  const Cost stalled = follows_pieces(s, operand, r) ? Cost() : stall(r, from, w);
+  return {t + again, Cost(), Cost(), stalled, from == kL2 ? t + again : Cost()};
 }
 
 // Beyond the loads of a leaf, one for each line that it prefetches. Of others that are not in L1
@@ -410,7 +411,7 @@ Cost Space::lower_bound() const {
     if (input && copies_ask(root, o))
       copied = std::min({copied, line_millicycles(from, Coming::kAskedByCopy),
                          line_millicycles(from, Coming::kAskedByLeaves)});
-    const bool streams = input && from >= kL3 && machine().levels[from].stream_millicycles > 0;
+    const bool streams = input && follows_streams(from);
     if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
     if (input && !root.place[o].packed && !loads_given_[o]) {
       const Cost own = copy_work(o, packed_region(root.extent, o));

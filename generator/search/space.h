@@ -194,6 +194,7 @@ class Space {
   i64 asked_in_vain(const Spec& s, int operand, int dim, i64 tile) const;
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
+  i64 begin_again(const Spec& s, int operand, const Region& r) const;  // those of an operand
   Cost stall(const Region& r, Level from, const Work& w) const;
   i64 lines_in_flight(const Region& r, const Work& w) const;
   // Those that a leaf has to bring back to L1, time and again.
@@ -224,6 +225,7 @@ class Space {
   void make_menus();
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
+  i64 piece_tile(int dim) const;
   i64 least_tile(int dim) const;
   i64 even_tile(int dim, i64 extent) const;
   void make_tiles(int dim);
@@ -247,6 +249,12 @@ class Space {
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;
   bool follows_rows(const Spec& s, int operand, const Region& r) const;
+  // Whether prefetchers follow streams from there, as far as is known.
+  bool follows_streams(Level from) const {
+    return from >= kL3 && machine().levels[from].stream_millicycles > 0;
+  }
+  bool pieces_are_streams(const Place& p) const;
+  bool follows_pieces(const Spec& s, int operand, const Region& r) const;
   i64 least_stream(Level from) const;         // bytes of a row that is one
   i64 least_copied_stream(Level from) const;  // of one that a copy reads
   // Bringing that.
@@ -288,7 +296,8 @@ class Space {
   Problem problem_;
   Pruning pruning_;
   std::vector<Clipped> clips_;
-  i64 ratio_[kMaxDims] = {};  // between neighbouring tiles
+  i64 ratio_[kMaxDims] = {};   // between neighbouring tiles
+  i64 pieces_[kMaxDims] = {};  // piece_tile()
   std::vector<i64> tiles_[kMaxDims];
   std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending
   std::vector<AddressTerm> given_[kMaxOperands];  // AddressMap::plain_terms()

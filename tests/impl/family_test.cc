@@ -34,6 +34,11 @@ constexpr Row kRows[] = {
     {"(a: f32[2,100], b: f32[100,33]): f32 = matmul(a, b)", "avx2", "fma_f32x8",
      "m:2,n:32 m:2,n:40"},
     {"(a: f32[9,3,100], b: f32[9,100,8]): f32 = matmul(a, b)", "avx2", "fma_f32x8", "m:3,n:8"},
+    // Rows that share nothing but time.
+    {"(x: f32[20,370]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8",
+     "i:2,k:32 i:4,k:16 k:64"},
+    {"(x: f32[2,37,5]): f32 = reduce_sum(x, axis=1)", "avx512", "hsum_f32x16",
+     "i0:2,k:48 i1:4,k:32 i1:4,k:48 k:48"},
     // Lanes that reduce.
     {"(a: f32[1,256], b: f32[256,1]): f32 = matmul(a, b)", "avx512", "dot_f32x16", "k:128"},
 };

@@ -197,6 +197,12 @@ Machine odd_machine(Random& random) {
     if (l >= kL3 && pick(random, 0, 1) == 1)
       level.asked_by_leaves_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 4);
+    if (l >= kL3 && pick(random, 0, 1) == 1) {
+      level.stream_millicycles =
+          std::max(level.shared_line_millicycles, level.line_millicycles / 2);
+      level.row_millicycles = pick(random, 0, 9) * 1000;
+    }
+    if (l == kL3) level.streams_percent = static_cast<int>(pick(random, 0, 100));
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
   m.two_streams_percent = static_cast<int>(pick(random, 40, 100));

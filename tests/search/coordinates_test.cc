@@ -140,6 +140,14 @@ const Row kRows[] = {
     {"(a: f32[1,4096], b: f32[4096,8] col strided): f32 = matmul(a, b)",
      "(a: f32[1,8192], b: f32[8192,8] col strided): f32 = matmul(a, b)",
      "(a: f32[1,4096], b: f32[4096,8] col): f32 = matmul(a, b)"},
+    // Pieces of rows along the reduction that are streams, of roots with more and less of them.
+    {"(a: f32[1,544], b: f32[544,64]): f32 = matmul(a, b)",
+     "(a: f32[1,544], b: f32[544,128]): f32 = matmul(a, b)",
+     "(a: f32[1,1088], b: f32[1088,64]): f32 = matmul(a, b)"},
+    // Rows far apart.
+    {"(a: f32[1,64], b: f32[64,64] col): f32 = matmul(a, b)",
+     "(a: f32[1,64], b: f32[64,128] col): f32 = matmul(a, b)",
+     "(a: f32[1,128], b: f32[128,32] col): f32 = matmul(a, b)"},
     // Pieces of elements that are streams, of one row or of several that touch.
     {"(x: f32[8,96], y: f32[8,96] strided): f32 = add(x, y)",
      "(x: f32[16,96], y: f32[16,96] strided): f32 = add(x, y)",
@@ -155,11 +163,11 @@ void check_rows(const Machine& machine) {
       const Computation c = computation_of(spec(text));
       // Any family will do, if the other roots have it too: two in whose form the ahead-of-time
       // packer leaves b, and two that have to copy it.
-      int taken[2] = {};
+      int taken[2][2] = {};
       for (const Family& f : families(c, *find_isa("avx2"))) {
         const Problem p{&c, &machine, f, 1};
         const bool as_packed = p.root().place[1].packed == c.operands[1].packed;
-        if (f.quantum[0] > 16 || ++taken[as_packed] > 2) continue;
+        if (f.quantum[0] > 16 || ++taken[as_packed][f.apart >= 0] > 2) continue;
         const Space space(p);
         std::set<std::string> seen;
         follow(space, space.problem().root(), seen, met, before);
@@ -183,6 +191,10 @@ TEST_CASE("equal keys mean equal candidates, under every root") {
     for (LevelDesc& level : machine.levels) level.line = line;
     machine.levels[kMemory].stream_millicycles = 5000;
     machine.levels[kMemory].asked_copy_millicycles = 6000;
+    check_rows(machine);
+    if (line != 64) continue;
+    machine.four_streams_percent = 50;
+    machine.levels[kMemory].row_millicycles = 9000;
     check_rows(machine);
   }
 }

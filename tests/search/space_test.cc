@@ -60,9 +60,14 @@ TEST_CASE("no program is cheaper than the family's bound") {
 TEST_CASE("nor is one that reads rows side by side, where those are streams") {
   const Machine machine = *load_machine("zen3");
   REQUIRE(machine.four_streams_percent > 0);
-  const Computation c =
-      computation_of(spec("(a: f32[1,8192], b: f32[8192,512] col): f32 = matmul(a, b)"));
-  for (const Family& f : families(c, *find_isa("avx2"))) check_bounds(c, machine, f, {1, 2});
+  for (const char* text : {"(a: f32[1,8192], b: f32[8192,512] col): f32 = matmul(a, b)",
+                           "(a: f32[1,1024], b: f32[1024,8192]): f32 = matmul(a, b)",
+                           "(x: f32[1024,4096]): f32 = reduce_max(x, axis=1)",
+                           "(x: f32[1024,4096]): f32 = reduce_sum(x, axis=0)"}) {
+    CAPTURE(text);
+    const Computation c = computation_of(spec(text));
+    for (const Family& f : families(c, *find_isa("avx2"))) check_bounds(c, machine, f, {1, 2});
+  }
 }
 
 // Leaves of equal parts: 16 and 16 rows take less than 28 and 4.

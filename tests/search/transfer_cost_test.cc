@@ -2,6 +2,7 @@
 
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "toy.h"
 
@@ -241,6 +242,89 @@ TEST_CASE("rows far apart are streams that go on") {
     }
 }
 
+// Eight rows of b along the reduction, a piece of each: the loop along them goes on, one to other
+// rows begins anew unless all of them is read before.
+TEST_CASE("pieces of few rows are streams that loops break off") {
+  Machine machine = *load_machine("zen3");
+  const KernelSpec k = spec("(a: f32[1,512], b: f32[512,8192]): f32 = matmul(a, b)");
+  const Family f =
+      *parse_family("fma_f32x8 lane=n quantum=n:64 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+                    k.computation(), *find_isa("avx2"));
+  const Level from = kMemory;
+  i64& row = machine.levels[from].row_millicycles;
+  const auto leaf = [&](i64 n, i64 rows) {
+    const Space space({&k.computation(), &machine, f, 1});
+    Spec s = space.problem().root();
+    s.extent = {1, n, rows, 1, 1, 1};
+    s.place[0].level = s.place[2].level = kL1;
+    return space.leaf(s, {}).as_cycles();
+  };
+  const auto step = [&](i64 n, i64 rows, int dim, i64 tile) {
+    const Space space({&k.computation(), &machine, f, 1});
+    Spec s = space.problem().root();
+    s.extent = {1, n, rows, 1, 1, 1};
+    s.place[0].level = s.place[2].level = kL1;
+    return Steps(space, s).at(dim, tile).as_cycles();
+  };
+  const int n = 1, sum = 2;
+  REQUIRE(k.computation().dims[n].name == "n");
+  REQUIRE(k.computation().dims[sum].name == "k");
+  struct Row {
+    i64 columns, rows;
+    bool streams;
+  };
+  for (const Row& r : {Row{64, 8, true},
+                       {16, 8, true},
+                       {64, 2, true},
+                       {64, 1, false},
+                       {8, 8, false},
+                       {64, 16, false}}) {
+    CAPTURE(r.columns);
+    CAPTURE(r.rows);
+    const double streams = leaf(r.columns, r.rows);
+    const i64 before = std::exchange(row, 0);  // it is not known that they are
+    CHECK((streams < leaf(r.columns, r.rows)) == r.streams);
+    row = before;
+  }
+  const auto broken = [&](i64 columns, i64 rows, int dim, i64 tile) {
+    const double all = step(columns, rows, dim, tile);
+    const i64 before = std::exchange(row, 0);
+    const double begins = step(columns, rows, dim, tile);
+    row = before;
+    return all - begins;
+  };
+  CHECK(broken(8192, 8, n, 64) == 0);
+  CHECK(broken(8192, 512, sum, 8) == 0);
+  CHECK(broken(64, 512, sum, 8) == doctest::Approx(8 * 30));
+  CHECK(broken(64, 512, sum, 32) == 0);  // no streams in any case
+}
+
+TEST_CASE("a matrix with few columns of the other is read in pieces of its rows") {
+  const Machine machine = *load_machine("zen3");
+  const auto program = [&](std::string_view text) {
+    const KernelSpec k = spec(text);
+    const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+    return print(o.problem, *o.impl);
+  };
+  for (const char* text : {"(a: f32[1,2048], b: f32[2048,4096]): f32 = matmul(a, b)",
+                           "(a: bf16[4,2048], b: bf16[2048,4096]): f32 = matmul(a, b)",
+                           "(x: f32[4096,4096]): f32 = reduce_sum(x, axis=0)"}) {
+    const std::string nest = program(text);
+    CAPTURE(nest);
+    CHECK(nest.find("split k by 8\n") != std::string::npos);
+    CHECK(nest.find("copy b") == std::string::npos);
+    CHECK(nest.find("copy x") == std::string::npos);
+  }
+  // Among more leaves a copy is shared, and there is no such tile.
+  const KernelSpec many = spec("(a: f32[64,2048], b: f32[2048,4096]): f32 = matmul(a, b)");
+  for (const Family& f : families(many.computation(), *find_isa("avx2"))) {
+    const Space space({&many.computation(), &machine, f, 1});
+    const std::vector<i64>& tiles = space.tiles(2);
+    CAPTURE(f.str(many.computation()));
+    if (f.quantum[2] < 8 && f.quantum[0] < 32) CHECK(tiles.front() >= 32);
+  }
+}
+
 TEST_CASE("rows are read far apart where streams are known to be faster") {
   const auto family = [](std::string_view text, const Machine& machine) {
     const KernelSpec k = spec(text);
@@ -303,6 +387,7 @@ TEST_CASE("copies read whole rows as a stream, and short rows one after the othe
 TEST_CASE("several streams take what the machine says of one") {
   Machine machine = *load_machine("zen3");
   REQUIRE(machine.four_streams_percent > 0);
+  machine.levels[kL3].streams_percent = 0;
   const auto panel = [&](int streams, Level from, i64 ahead) {
     return slowed("(a: bf16[1,4096], b: bf16[4096,256] packed): f32 = matmul(a, b)",
                   fmt::format("fma_f32x8 lane=n quantum=n:64{} a=broadcast_bf16x8 b=load_bf16x8x2 "
@@ -336,6 +421,10 @@ TEST_CASE("several streams take what the machine says of one") {
       CHECK(falls([&] { return panel(2, from, ahead); }, 40, 65));
       CHECK(!falls([&] { return panel(2, from, ahead); }, 80, 30));
       CHECK(falls([&] { return panel(4, from, ahead); }, 80, 30));
+      int& least = machine.levels[from].streams_percent;
+      const int before = std::exchange(least, 80);  // no more than this is gained from there
+      CHECK(!falls([&] { return panel(4, from, ahead); }, 80, 30));
+      least = before;
       shared = 1'000'000;  // what cores share bounds many streams as it does one
       CHECK(!falls([&] { return panel(4, from, ahead); }, 80, 30));
       shared = 1;

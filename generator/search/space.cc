@@ -177,10 +177,11 @@ i64 Space::piece_tile(int dim) const {
   const i64 quantum = family().quantum[dim];
   const i64 tile = ceil_div(kSmallReductionFloor, quantum) * quantum;
   if (!computation().dims[dim].reduction || elastic(dim) || tile >= least_tile(dim)) return 0;
+  const Spec root = problem_.root();
   for (int o = 0; o < computation().inputs(); ++o) {
-    const bool rows = touches_[o][dim] && !blocked_[o] && given_[o].front().dim != dim;
-    if (!rows || !pieces_are_streams(problem_.root().place[o])) continue;
-    if (uses(problem_.root(), o) <= kMostUsesOfPieces) return tile;
+    if (!touches_[o][dim] || blocked_[o] || !pieces_are_streams(root.place[o])) continue;
+    const bool rows = given_[o].front().dim != dim;
+    if (rows && uses(root, o) <= kMostUsesOfPieces) return tile;
   }
   return 0;
 }

@@ -322,5 +322,15 @@ TEST_CASE("damaged programs and families") {
         "copy a to L1: the family has no packed order for a");
 }
 
+TEST_CASE("rows far apart are those of one stage") {
+  test::Fixture f = test::fixture("(a: f32[2,40], b: f32[40,24] col): f32 = matmul(a, b)",
+                                  "dot_f32x8 lane=k quantum=m:2,n:4,k:8 apart=n");
+  const ImplPtr call = test::program(f.problem, "loop n by 4\n  call\n");
+  CHECK(verify(f.problem, f.problem.root(), *call) == "");
+  f.problem.part.staged = true;
+  CHECK(verify(f.problem, f.problem.root(), *call) ==
+        "call: a stage of several takes rows of n side by side, not from parts of all");
+}
+
 }  // namespace
 }  // namespace morello

@@ -54,6 +54,9 @@ struct Family {
 // that an access which reads packed memory directly (bf16 in even/odd order) keeps its memory type.
 Dtype packed_dtype(const Family& f, const Computation& c, int operand);
 
+// Most registers that one load of an input fills.
+int load_regs(const Family& f, const Computation& c);
+
 // Elements of the reduction that a load covers: a group, or lanes of them.
 i64 reduction_slot(const Family& f, const Computation& c);
 

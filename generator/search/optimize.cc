@@ -179,8 +179,12 @@ class Race {
 }  // namespace
 
 // Whether rows far apart can be better than neighbours: where several streams are known to be
-// faster than one, of what comes from where prefetchers follow streams.
+// faster than one, of what comes from where prefetchers follow streams. A family of another size
+// may find no parts in this one.
 static bool reads_apart(const Problem& p) {
+  const i64 extent = p.computation->dims[p.family.apart].extent;
+  const i64 parts = p.family.quantum[p.family.apart];
+  if (extent <= parts || extent % parts != 0) return false;
   if (p.machine->four_streams_percent == 0 || p.part.staged || p.part.is_elastic(p.family.apart))
     return false;
   for (int o = 0; o < p.computation->inputs(); ++o)

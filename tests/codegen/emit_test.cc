@@ -1,6 +1,8 @@
 // The header around the code: its text, its modes, and compilers and flags that consumers use.
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include "harness.h"
 #include "random_program.h"
@@ -131,6 +133,22 @@ TEST_CASE("an input that is prefetched comes to the cache that the program names
     for (const std::string_view h : {"_MM_HINT_T0", "_MM_HINT_T1"})
       CHECK((text.find(h) != text.npos) == (h == hint));
   }
+}
+
+// Each of rows that lie far apart asks for what comes behind it, not for another part's.
+TEST_CASE("of rows far apart the next ones are asked for") {
+  Kernel k("(a: f32[1,320], b: f32[64,320] strided): f32 = matmul(a, transpose(b))", "f", 1);
+  k.add("avx2", "dot_f32x8 lane=k quantum=n:4,k:16 apart=n", "loop n by 4\n  call ahead b 4096\n");
+  const std::string text = emit_header({k.code}, options("f.h")).header;
+  std::set<int> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t row = line.find("pb + (");
+    if (line.find("_mm_prefetch") != line.npos && row != line.npos)
+      rows.insert(std::stoi(line.substr(row + 6)));
+  }
+  // Parts begin 16 rows apart, rows are assumed to be 1344 bytes apart.
+  CHECK(rows == std::set<int>{4, 16 + 4, 32 + 4, 48 + 4});
 }
 
 // Neighbours share what lies in their windows; what one slot has loaded is not kept for the next.

@@ -1,0 +1,483 @@
+// Which families an ISA has for a computation: rows that fit, register tiles, streams.
+#include <algorithm>
+
+#include "impl/family.h"
+#include "impl/finishing.h"
+#include "spec/sizes.h"
+
+namespace morello {
+
+namespace {
+
+// Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
+// what 16 registers allow next to 2 vectors, 12 what they allow next to one; 14 and 28 the same for
+// 32 registers.
+const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 28};
+const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
+// Rows that are summed at once where nothing is shared between them but time: so many streams. (Zen
+// 3, rms_norm of 4096x4096, sums of one, two and four rows before they are scaled: 9.2, 8.7 and 7.9
+// ms, `x * 2` 7.7.)
+const std::vector<i64> kSummedRows = {2, 4};
+// Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
+const std::vector<i64> kScalarTile = {1, 2, 4};
+// Independent sets of accumulators, which take the steps of a reduction in turns.
+const std::vector<i64> kUnroll = {1, 2, 4, 8};
+// Steps per set from which on several of them pay where lanes do not reduce: sets are summed once,
+// one latency for every doubling.
+constexpr i64 kStepsPerSet = 4;
+// Rows that are read far apart, the best first.
+constexpr i64 kParts[] = {4, 3, 2};
+// Accumulators that keep two FMA pipes of latency 4 busy; smaller tiles are considered only where
+// the extents allow no larger one.
+constexpr i64 kBusyAccumulators = 8;
+// Of many registers a tile of two dims leaves no more than these to others, where the extents allow
+// it: the more accumulators, the fewer loads. (Of 31 spaces with AVX-512 none lost, and searches
+// take 0.6 of the time; with 8 instead, 200x300x200 for two threads lost 3 %: it wants 10 x 2
+// vectors.)
+constexpr int kOthers = 12;
+// Compilers keep one register for themselves: tiles that use all 16 spill (14x8 with GCC 12 runs at
+// 0.67 of OpenBLAS where 6x16 runs at 1.01).
+constexpr int kReserve = 1;
+
+template <class F>
+void each_access(const Isa& isa, F f) {
+  for (std::span<const Access> rows : isa.accesses)
+    for (const Access& a : rows) f(a);
+}
+
+// Rows that bring an operand into the kernel's registers: from its own type in memory, or from a
+// packed copy that holds the register type, if that is the type of the arithmetic or loses nothing.
+bool brings(const Access& a, const Kernel& k, const Computation& c, int operand) {
+  if (a.lanes != k.lanes || a.group != k.group || a.reg != k.input_of(operand)) return false;
+  const Dtype memory = c.operands[operand].dtype;
+  if (a.kind == Access::Kind::kStore || a.takes(memory)) return a.kind != Access::Kind::kStore;
+  return a.memory == a.reg && (a.reg == c.compute || holds(a.reg, memory));
+}
+
+// Whether a row can have a part in the body.
+bool fits(const Kernel& k, const Isa& isa, const Computation& c) {
+  const Computation& m = meaning(k.implements);
+  const bool input_fits = k.input == c.compute || k.group > 1;
+  if (m.combine != c.combine || k.output != c.compute || !input_fits) return false;
+  if (places(k, c).empty() || !computes(isa, before_row(k, c), k.lanes)) return false;
+  for (int o = 0; o < c.inputs(); ++o) {
+    bool any = false;
+    each_access(isa, [&](const Access& a) { any |= brings(a, k, c, o); });
+    if (!any) return false;
+  }
+  return true;
+}
+
+// Whether another row does the same with less before it: a multiply-add instead of a sum of
+// products.
+bool outdone(const Kernel& k, const Isa& isa, const Computation& c) {
+  const auto more = [&](const Kernel& r) {
+    return (r.lanes > 1) == (k.lanes > 1) && r.lanes_reduce == k.lanes_reduce &&
+           count_functions(meaning(r.implements).body) >
+               count_functions(meaning(k.implements).body) &&
+           fits(r, isa, c);
+  };
+  return std::any_of(isa.kernels.begin(), isa.kernels.end(), [&](std::span<const Kernel> rows) {
+    return std::any_of(rows.begin(), rows.end(), more);
+  });
+}
+
+struct Builder {
+  const Computation& c;
+  const Isa& isa;
+  const Kernel& k;
+  std::vector<Family>& out;
+
+  Family f{};
+  int lane = -1;
+  int group_dim = -1;
+
+  void run();
+  void with_lane(int dim);
+  bool load_body_extras();
+  void choose_loads(int operand);
+  void choose_quantum();
+  void add_apart(Family g, int dim);
+  void choose_orders(Family& g);
+  std::vector<const Access*> candidates(int operand) const;
+};
+
+bool inputs_touch(const Computation& c, int dim) {
+  return std::all_of(c.operands.begin(), c.operands.end() - 1,
+                     [&](const Operand& o) { return touches(o, dim); });
+}
+bool all_touch(const Computation& c, int dim) {
+  return inputs_touch(c, dim) && touches(c.output(), dim);
+}
+
+// Dims along which vectors of the output can run: where its elements are adjacent, so that a store
+// is a store. Dims of extent 1 offer nothing unless there is nothing else.
+std::vector<int> lane_dims(const Computation& c, bool reduce) {
+  std::vector<int> all, adjacent;
+  const AddressMap map = given_address(c, c.inputs());
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (c.dims[d].reduction != reduce || c.dims[d].extent == 1) continue;
+    all.push_back(d);
+    if (map.unit_stride(d) == 1) adjacent.push_back(d);
+  }
+  return reduce || adjacent.empty() ? all : adjacent;
+}
+
+void Builder::run() {
+  if (!fits(k, isa, c) || outdone(k, isa, c)) return;
+  f.isa = &isa;
+  f.kernel = &k;
+  if (k.group > 1) {
+    // Pairs run along the innermost reduction dim, which every input touches.
+    for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+      if (c.dims[d].reduction && inputs_touch(c, d)) group_dim = d;
+    if (group_dim < 0) return;
+  }
+  if (k.lanes == 1) return with_lane(-1);
+  // Part of a long vector is what masks are for; where all of a dim is a short one, that needs
+  // none. (G, AVX-512: f32 6x256x8 334 ns, with masks 478; 8 cubed 13.4 and 14.0, and 26.1 where
+  // the output lies right behind b: loads wait for stores to what their masks leave out.)
+  const bool narrow = k.lanes < isa.widest();
+  for (int d : lane_dims(c, k.lanes_reduce))
+    if (!narrow || c.dims[d].extent <= k.lanes) with_lane(d);
+}
+
+void Builder::with_lane(int dim) {
+  lane = dim;
+  f.lane = dim;
+  f.loads.assign(c.inputs(), nullptr);
+  const Finishing last = finishing(f, c);
+  f.store = last.store;
+  f.reload = last.load;
+  f.extras = last.extras;
+  if (!f.store || (c.reduces() && !f.reload) || !load_body_extras()) return;
+  choose_loads(0);
+}
+
+bool Builder::load_body_extras() {
+  f.body_extras.assign(c.extras.size(), nullptr);
+  for (size_t e = 0; e < c.extras.size() && c.reduces(); ++e) {
+    if (!names(c.body, Fn::kExtra, static_cast<int>(e))) continue;
+    f.body_extras[e] = extra_row(isa, c.extras[e], k.lanes, lane, c.compute);
+    if (!f.body_extras[e]) return false;
+  }
+  return true;
+}
+
+std::vector<const Access*> Builder::candidates(int operand) const {
+  const Operand& o = c.operands[operand];
+  const bool vector = lane >= 0 && touches(o, lane);
+  const auto kind = vector ? Access::Kind::kVector : Access::Kind::kBroadcast;
+  std::vector<const Access*> found;
+  // One number has no order that another row could bring it in.
+  const auto outdone = [&](const Access& a) {
+    return k.lanes == 1 && std::any_of(found.begin(), found.end(),
+                                       [&](const Access* f) { return f->memory == a.memory; });
+  };
+  each_access(isa, [&](const Access& a) {
+    if (a.kind == kind && brings(a, k, c, operand) && !outdone(a)) found.push_back(&a);
+  });
+  return found;
+}
+
+void Builder::choose_loads(int operand) {
+  if (operand == c.inputs()) return choose_quantum();
+  for (const Access* a : candidates(operand)) {
+    f.loads[operand] = a;
+    choose_loads(operand + 1);
+  }
+}
+
+struct Tile {
+  int row_dim = -1, column_dim = -1;
+  i64 rows = 1, columns = 1;  // instances; columns of a lane dim are vectors
+  i64 unroll = 1;             // accumulator sets
+};
+
+// What the rows keep busy beyond their operands while the reduction runs. (A store's temporaries
+// come after it, when accumulators fall free one by one.) Functions of the body come one after the
+// other; of constants that it names compilers make memory operands where registers are short.
+int row_temps(const Family& f, const Computation& c) {
+  int temps = f.kernel->temps;
+  for (const Access* a : f.loads) temps = std::max(temps, a->temps);
+  if (!c.reduces()) return temps;
+  int functions = 0;
+  for (const Term& t : before_row(*f.kernel, c))
+    if (fn_def(t.fn))
+      functions = std::max(functions, 1 + f.isa->function(t.fn, t.type, f.kernel->lanes)->temps);
+  return temps + functions;
+}
+
+// Registers that hold operands beside the sums all the time.
+i64 held_extras(const Family& f, const Computation& c, const Tile& t) {
+  i64 held = 0;
+  for (size_t e = 0; e < f.body_extras.size(); ++e) {
+    const Operand& o = c.extras[e];
+    if (!f.body_extras[e]) continue;
+    held += (t.row_dim >= 0 && touches(o, t.row_dim) ? t.rows : 1) *
+            (t.column_dim >= 0 && touches(o, t.column_dim) ? t.columns : 1);
+  }
+  return held;
+}
+
+// Accumulators that keep the pipes busy: fewer, the more is done before each is used.
+i64 busy_accumulators(const Family& f, const Computation& c) {
+  if (!c.reduces()) return kBusyAccumulators;
+  const Uops before = work_of(*f.isa, before_row(*f.kernel, c), f.kernel->lanes);
+  return ceil_div(2 * kBusyAccumulators, 2 + before.fma + before.alu);
+}
+
+// Vector registers a leaf needs: accumulators, the input with fewer instances held, one instance of
+// the other streamed through, and the rows' temporaries. Without a reduction one vector of the
+// output is computed at a time.
+int count_registers(const Family& f, const Computation& c, const Tile& t) {
+  const int regs = load_regs(f, c);
+  const int temps = row_temps(f, c);
+  if (!c.reduces()) return regs * (1 + c.inputs()) + temps;
+  i64 live = t.rows * t.columns * t.unroll + temps + held_extras(f, c, t);
+  if (c.inputs() == 1) return static_cast<int>(live + regs);
+  i64 instances[2];
+  for (int o = 0; o < 2; ++o) {
+    const bool row = t.row_dim >= 0 && touches(c.operands[o], t.row_dim);
+    const bool column = t.column_dim >= 0 && touches(c.operands[o], t.column_dim);
+    instances[o] = (row ? t.rows : 1) * (column ? t.columns : 1);
+  }
+  const int held = instances[0] <= instances[1] ? 0 : 1;
+  const i64 parts = f.kernel->lanes_reduce ? f.loads[held]->regs : 1;
+  return static_cast<int>(live + instances[held] * parts + f.loads[1 - held]->regs);
+}
+
+// Parallel dims with something to unroll. Where it is `shared`, all operands touch them; else
+// unrolling reuses what is loaded of an input that does not.
+std::vector<int> wide_dims(const Computation& c, int lane, bool shared) {
+  std::vector<int> dims;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (!c.dims[d].reduction && d != lane && c.dims[d].extent > 1 && all_touch(c, d) == shared)
+      dims.push_back(d);
+  return dims;
+}
+
+std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
+  std::vector<i64> out;
+  for (i64 s : sizes)
+    if (s <= extent) out.push_back(s);
+  if (extent <= sizes.back() && (out.empty() || out.back() != extent)) out.push_back(extent);
+  return out;
+}
+
+// Tiles that fit the registers; of those with too few accumulators only the ones that no extent
+// lets grow.
+std::vector<Tile> worthwhile(std::vector<Tile> fitting, const Isa& isa, i64 busy) {
+  // More accumulator sets than keep the pipes busy only take registers.
+  std::erase_if(fitting, [&](const Tile& t) {
+    return t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * busy;
+  });
+  std::vector<Tile> out;
+  for (const Tile& t : fitting) {
+    const bool reuses_both = t.rows > 1 && t.columns > 1;
+    const i64 least = reuses_both ? std::max<i64>(busy, isa.vector_registers - kOthers) : busy;
+    const bool small = t.rows * t.columns * t.unroll < least;
+    const bool grows = std::any_of(fitting.begin(), fitting.end(), [&](const Tile& g) {
+      return g.row_dim == t.row_dim && g.column_dim == t.column_dim && g.rows >= t.rows &&
+             g.columns >= t.columns && g.unroll >= t.unroll &&
+             g.rows * g.columns * g.unroll > t.rows * t.columns * t.unroll;
+    });
+    if (!small || !grows) out.push_back(t);
+  }
+  return out;
+}
+
+// Whether all other parallel dims are of extent 1.
+bool covers(const Computation& c, int row, int column) {
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (!c.dims[d].reduction && d != row && d != column && c.dims[d].extent > 1) return false;
+  return true;
+}
+
+// The reduction dim that leaves walk along, in steps of the kernel's group; -1: no reduction.
+int walked(const Computation& c, int group_dim) {
+  for (int d = static_cast<int>(c.dims.size()); group_dim < 0 && d-- > 0;)
+    if (c.dims[d].reduction) return d;
+  return group_dim;
+}
+
+// Column menus: vectors along the lane; for kernels without a parallel lane a second reuse dim. A
+// tile that is all of the output cannot grow, so it may have several sets of accumulators (`steps`
+// of the reduction).
+std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int regs, i64 steps) {
+  const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  const bool scalar = k.lanes == 1;
+  std::vector<int> dims = wide_dims(c, vector ? lane : -1, false);
+  const bool sums_rows = k.lanes_reduce && dims.empty();
+  std::vector<std::pair<int, int>> pairs;  // (row dim, column dim)
+  if (vector) {
+    for (int d : dims) pairs.emplace_back(d, lane);
+    if (dims.empty()) pairs.emplace_back(-1, lane);
+  } else {
+    for (size_t i = 0; i < dims.size(); ++i)
+      for (size_t j = i + 1; j < dims.size(); ++j) pairs.emplace_back(dims[i], dims[j]);
+    if (dims.size() == 1) pairs.emplace_back(dims[0], -1);
+    if (dims.empty()) pairs.emplace_back(-1, -1);
+  }
+  if (sums_rows)
+    for (int d : wide_dims(c, lane, true)) pairs.emplace_back(d, -1);
+  auto extent = [&](int d, i64 step) { return d < 0 ? 1 : (c.dims[d].extent + step - 1) / step; };
+  std::vector<Tile> out;
+  for (auto [row, column] : pairs) {
+    const auto rows = menu(scalar                  ? kScalarTile
+                           : sums_rows && row >= 0 ? kSummedRows
+                                                   : kRows,
+                           extent(row, 1));
+    const i64 step = vector ? k.lanes * regs : 1;
+    auto columns =
+        menu(scalar ? kScalarTile : kColumns, extent(column, step) * (vector ? regs : 1));
+    if (regs > 1 && vector) std::erase_if(columns, [&](i64 n) { return n % regs != 0; });
+    const auto whole = [&, row = row, column = column](i64 r, i64 n) {
+      return r == extent(row, 1) && n >= extent(column, k.lanes) && covers(c, row, column);
+    };
+    const auto sets =
+        menu(kUnroll, k.lanes_reduce ? extent(lane, k.lanes * k.group * regs) : kUnroll.back());
+    for (i64 r : rows)
+      for (i64 n : columns)
+        for (i64 u : sets)
+          if (u == 1 || k.lanes_reduce || (vector && whole(r, n) && u * kStepsPerSet <= steps))
+            out.push_back({row, column, r, n, u});
+  }
+  return out;
+}
+
+bool streams_fit(const Family& f, const Computation& c) {
+  if (f.streams == 1) return true;
+  for (int o = 0; o < c.inputs(); ++o)
+    if (streams_of(f, c, o) > 1) return true;
+  return false;
+}
+
+void Builder::choose_orders(Family& g) {
+  g.packed.clear();
+  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o)
+    g.packed.push_back(packed_order(g, c, o, group_dim));
+}
+
+// How many rows of a dim are read far apart, one from each of as many equal parts: a few streams
+// are as good as many. 0: no such number divides it, or neighbours are all there is.
+i64 parts_of(i64 extent) {
+  for (const i64 n : kParts)
+    if (extent % n == 0) return extent > n ? n : 0;
+  return 0;
+}
+
+// Whether a dim may be read in any order: all that have it have it as one axis, in no blocks, and
+// no windows move along anything.
+bool any_order(const Computation& c, int dim) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Operand& o = c.tensor(t);
+    if (!o.zeros.empty()) return false;
+    for (const AxisMap& axis : o.axes)
+      if (axis.size() > 1 || (axis.size() == 1 && axis[0].coefficient != 1)) return false;
+    if (!touches(o, dim)) continue;
+    if (o.packed) return false;
+    int terms = 0;
+    for (const AddressTerm& a : given_address(c, t).terms)
+      if (a.dim == dim && (++terms > 1 || !a.is_plain())) return false;
+  }
+  return true;
+}
+
+// The same with rows of a dim far apart, where lanes run along rows as the user has them. What has
+// the dim is not copied then: copies have an order of their own.
+void Builder::add_apart(Family g, int dim) {
+  if (!k.lanes_reduce || dim < 0 || g.quantum[dim] != parts_of(c.dims[dim].extent)) return;
+  if (!any_order(c, dim)) return;
+  g.apart = dim;
+  choose_orders(g);
+  bool rows = false;
+  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) {
+    const bool has = touches(c.operands[o], dim);
+    if (has) g.packed[o].digits.clear();
+    if (o == c.inputs()) continue;
+    if (g.packed[o].digits.empty() && !loads_given(g, c, o)) return;
+    rows |= has && touches(c.operands[o], lane);
+  }
+  if (rows) out.push_back(g);
+}
+
+void Builder::choose_quantum() {
+  const int regs = load_regs(f, c);
+  if (k.lanes_reduce)  // both inputs must be split the same way
+    for (int o = 0; o < c.inputs(); ++o)
+      if (touches(c.operands[o], lane) && f.loads[o]->regs != regs) return;
+  std::vector<Tile> fitting;
+  const int walk = k.lanes_reduce ? lane : walked(c, group_dim);
+  const bool joins = walk >= 0 && isa.function(joined_by(c.combine), k.output, k.lanes);
+  const i64 steps = joins ? c.dims[walk].extent / k.group : 1;
+  for (const Tile& t : tiles(c, k, lane, regs, steps))
+    if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
+  for (const Tile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
+    Family g = f;
+    g.quantum.fill(1);
+    if (t.row_dim >= 0) g.quantum[t.row_dim] = t.rows;
+    if (t.column_dim >= 0)
+      g.quantum[t.column_dim] = t.columns * (t.column_dim == lane ? k.lanes : 1);
+    if (k.lanes_reduce)
+      g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
+    else if (walk >= 0)
+      g.quantum[walk] = k.group * t.unroll;
+    g.registers = count_registers(f, c, t);
+    for (int streams : {1, 2, 4}) {
+      g.streams = streams;
+      if (!streams_fit(g, c)) continue;
+      choose_orders(g);
+      // What is neither loaded as it is nor has an order to be copied to: one number for all.
+      bool reads = true;
+      for (int o = 0; o < c.inputs(); ++o)
+        reads &= !g.packed[o].digits.empty() || loads_given(g, c, o);
+      if (reads) out.push_back(g);
+    }
+    g.streams = 1;
+    for (const int d : {t.row_dim, t.column_dim}) add_apart(g, d);
+  }
+}
+
+}  // namespace
+
+// Whether scalar code has nothing on a family: without a reduction compilers make vectors of it by
+// themselves (GCC 12 and Clang 14 at -O2: the same time), and no operand need be copied for it.
+static bool replaces_scalar(const Family& f, const Computation& c) {
+  if (f.lane < 0 || c.reduces()) return false;
+  if (c.dims[f.lane].extent < f.kernel->lanes) return false;
+  for (int o = 0; o < c.inputs(); ++o)
+    if (!loads_given(f, c, o)) return false;
+  return given_address(c, c.inputs()).unit_stride(f.lane) == 1;
+}
+
+std::vector<Family> families(const Computation& c, const Isa& isa) {
+  std::vector<Family> out;
+  for (std::span<const Kernel> rows : isa.kernels)
+    for (const Kernel& k : rows) Builder{c, isa, k, out}.run();
+  if (std::any_of(out.begin(), out.end(), [&](const Family& f) { return replaces_scalar(f, c); }))
+    std::erase_if(out, [](const Family& f) { return f.kernel->lanes == 1; });
+  return out;
+}
+
+bool adds_to(const Isa& isa, const Isa& base, const Computation& c) {
+  const auto own = [](const auto& all, const auto* row) {
+    return std::none_of(all.begin(), all.end(), [&](const auto& rows) {
+      return std::any_of(rows.begin(), rows.end(), [&](const auto& r) { return &r == row; });
+    });
+  };
+  const std::vector<Family> all = families(c, isa);
+  return std::any_of(all.begin(), all.end(), [&](const Family& f) {
+    return own(base.kernels, f.kernel) || own(base.accesses, f.store) ||
+           std::any_of(f.loads.begin(), f.loads.end(),
+                       [&](const Access* a) { return own(base.accesses, a); });
+  });
+}
+
+Result<Family> parse_family(std::string_view text, const Computation& c, const Isa& isa) {
+  for (Family& f : families(c, isa))
+    if (f.str(c) == text) return std::move(f);
+  return error(fmt::format("no family `{}` for this computation on {}", text, isa.name));
+}
+
+}  // namespace morello

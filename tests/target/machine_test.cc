@@ -135,7 +135,7 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
-    {"bytes = 8388608\n", "streams_percent = 85\n",
+    {"prefetched_line_cycles = 4.2\n", "streams_percent = 85\n",
      [](const Machine& m) { return m.levels[kL3].streams_percent == 85; },
      [](const Machine& m) { return m.levels[kL3].streams_percent == 0; }},
     {"prefetched_line_cycles = 9\n", "row_cycles = 30.5\n",

@@ -40,7 +40,7 @@ struct Family {
   // A dim of which leaves read rows that lie far apart, one from each of quantum[apart] equal parts
   // of all there is, so that an operand where the user put it comes in as many streams, which run
   // on from row to row. (Zen 3, bf16 1x2304x9216, rows of 4.6 KiB from memory: one at a time 4.44
-  // ms, four neighbours 3.76, four apart 2.45; 1x1152x6912 from L3 1.30, 1.60 and 0.71.) -1: none.
+  // ms, four neighbours 3.76, four apart 2.45; 1x1152x6912, 16 MB, 1.30, 1.60 and 0.71.) -1: none.
   int apart = -1;
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly

@@ -194,8 +194,7 @@ constexpr Row kRows[] = {
      "    loop n by 4\n      loop m by 2\n"
      "        body\n          call\n        rest 1\n          call\n"},
     {"shares of a reduction, rows far apart",
-     "(a: f32[1,40], b: f32[9,40]): f32 = matmul(a, "
-     "transpose(b))",
+     "(a: f32[1,40], b: f32[9,40]): f32 = matmul(a, transpose(b))",
      "dot_f32x8 lane=k quantum=n:3,k:32 apart=n", 2,
      "parallel split k by 20\n  loop n by 3\n    split k by 16\n"
      "      first\n        call\n      rest 4\n        call\n"},

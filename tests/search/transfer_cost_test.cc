@@ -299,7 +299,7 @@ TEST_CASE("pieces of few rows are streams that loops break off") {
   CHECK(broken(64, 512, sum, 32) == 0);  // no streams in any case
 }
 
-TEST_CASE("a matrix with few columns of the other is read in pieces of its rows") {
+TEST_CASE("a row-major matrix that few rows meet is read in pieces of its rows") {
   const Machine machine = *load_machine("zen3");
   const auto program = [&](std::string_view text) {
     const KernelSpec k = spec(text);
@@ -315,7 +315,7 @@ TEST_CASE("a matrix with few columns of the other is read in pieces of its rows"
     CHECK(nest.find("copy b") == std::string::npos);
     CHECK(nest.find("copy x") == std::string::npos);
   }
-  // Among more leaves a copy is shared, and there is no such tile.
+  // Many rows share a copy of it, and there is no such tile.
   const KernelSpec many = spec("(a: f32[64,2048], b: f32[2048,4096]): f32 = matmul(a, b)");
   for (const Family& f : families(many.computation(), *find_isa("avx2"))) {
     const Space space({&many.computation(), &machine, f, 1});

@@ -418,9 +418,12 @@ Cost Space::lower_bound() const {
       const Cost given = lines * Cost::milli(copied);
       copies = copies + (streams ? overlapped(given, own) : given + own);
     } else if (from > kL1) {
-      const i64 streamed =
-          line_millicycles(from, Coming::kStreamed) * least_percent_of_rows(root.place[o]) / 100;
-      i64 each = std::min({line_millicycles(from, Coming::kPrefetched), streamed, copied});
+      const int percent = least_percent_of_rows(root.place[o]);
+      const i64 streamed = line_millicycles(from, Coming::kStreamed) * percent / 100;
+      // Rows far apart are so many streams where they are asked for, too.
+      const bool apart = rows_apart(family(), computation(), o) > 1;
+      const i64 asked = line_millicycles(from, Coming::kPrefetched) * (apart ? percent : 100) / 100;
+      i64 each = std::min({asked, streamed, copied});
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;

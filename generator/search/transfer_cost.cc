@@ -411,9 +411,8 @@ int Space::least_percent_of_rows(const Place& place) const {
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_that_go_on(s, operand);
-  if (streams > 1 || !follows_rows(s, operand, r)) {
+  if (streams > 1 || !follows_rows(s, operand, r))
     return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
-  }
   const i64 rows = rows_side_by_side(s, operand);
   const i64 line = line_millicycles(from, Coming::kStreamed, rows_are_streams() ? rows : 1);
   const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;

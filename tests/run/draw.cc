@@ -195,8 +195,7 @@ Machine odd_machine(Random& random) {
       level.asked_copy_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 3);
     if (l >= kL3 && pick(random, 0, 1) == 1)
-      level.asked_by_leaves_millicycles =
-          std::max(level.shared_line_millicycles, level.line_millicycles / 4);
+      level.asked_by_leaves_millicycles = level.line_millicycles / 4;
     if (l >= kL3 && pick(random, 0, 1) == 1) {
       level.stream_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 2);

@@ -38,6 +38,12 @@ constexpr i64 kHugeExtent = 8192;
 // b's 1 MiB parts read three times each: 643 us, as if from nowhere near; 256 KiB parts 567, and
 // 534 where they are read once. L2 has 2 MiB.)
 constexpr int kUsablePercent[kLevels] = {0, 50, 50, 75, 0};
+// Of what is found again where others use the cache as well: how much that is changes, and what a
+// program streams goes through it. (Zen 3, 12 of 32 MiB, f32 2048^3 in parts of 512: both operands
+// copied to L3, 8 MiB, 243 and 237 ms beside a busy neighbour, a in blocks of 384 rows, 5 MiB, 199
+// and 196; when it was quiet 198 and 192. 1024^3, b copied and a of 4 MiB viewed, or 384 rows of
+// it, 25.5 and 24.6 ms.)
+constexpr int kUsableOfKeptPercent = 50;
 // A reduction is divided among threads only where the inputs have this many times the elements of
 // all copies of the output.
 constexpr i64 kInputsPerCopies = 4;
@@ -324,7 +330,10 @@ Limits Space::capacity() const {
   for (Level level = kL1; level <= kL3; ++level) {
     const LevelDesc& desc = machine().levels[level];
     const i64 users = std::max(1, std::min(problem_.threads, desc.shared_by));
-    l.at(level) = desc.room(kUsablePercent[level]) / users;
+    int percent = kUsablePercent[level];
+    if (const int kept = desc.kept_percent; kept > 0)
+      percent = std::min(percent, kept * kUsableOfKeptPercent / 100);
+    l.at(level) = desc.room(percent) / users;
   }
   return l;
 }

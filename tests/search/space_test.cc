@@ -370,6 +370,27 @@ TEST_CASE("a leaf asks for an output that is far and whole, written or added to"
   }
 }
 
+TEST_CASE("programs plan with a part of each cache, and with half of what is kept") {
+  Machine machine = toy_machine(1024, 4096, 10'000);
+  machine.levels[kL3].shared_by = 2;
+  const KernelSpec k = spec("(a: f32[6,32], b: f32[32,16]): f32 = matmul(a, b)");
+  const std::vector<Family> all = families(k.computation(), *find_isa("avx2"));
+  struct Row {
+    int kept_percent, threads;
+    i64 l1, l2, l3;
+  };
+  for (const Row& row :
+       {Row{0, 1, 512, 2048, 7500}, Row{0, 2, 512, 2048, 3750}, Row{100, 1, 512, 2048, 5000},
+        Row{40, 1, 512, 2048, 2000}, Row{40, 2, 512, 2048, 1000}}) {
+    CAPTURE(row.kept_percent);
+    machine.levels[kL3].kept_percent = row.kept_percent;
+    const Limits room = Space({&k.computation(), &machine, all.front(), row.threads}).capacity();
+    CHECK(room.at(kL1) == row.l1);
+    CHECK(room.at(kL2) == row.l2);
+    CHECK(room.at(kL3) == row.l3);
+  }
+}
+
 TEST_CASE("rows that begin anywhere in a line have more of them") {
   struct Row {
     i64 width, columns, rows, lines;  // of b

@@ -385,7 +385,8 @@ bool any_order(const Computation& c, int dim) {
 }
 
 // The same with rows of a dim far apart, where lanes run along rows as the user has them. What has
-// the dim is not copied then: copies have an order of their own.
+// the dim is not copied then, as copies have an order of their own; so it is in no blocks, which
+// are always copied.
 void Builder::add_apart(Family g, int dim) {
   if (!k.lanes_reduce || dim < 0 || g.quantum[dim] != parts_of(c.dims[dim].extent)) return;
   if (!any_order(c, dim)) return;
@@ -394,6 +395,7 @@ void Builder::add_apart(Family g, int dim) {
   bool rows = false;
   for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) {
     const bool has = touches(c.operands[o], dim);
+    if (has && !given_address(c, o).is_plain()) return;
     if (has) g.packed[o].digits.clear();
     if (o == c.inputs()) continue;
     if (g.packed[o].digits.empty() && !loads_given(g, c, o)) return;

@@ -47,8 +47,8 @@ struct LevelDesc {
   // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
   // As line_millicycles, for a line that a copy reads and that was asked for, to L2: by the copy
-  // before it; by leaves, two or more, between the two. 0: not known, and that copies ask for
-  // nothing; that it is as if the copy asked.
+  // before it; by leaves, two or more, between the two, beside whose arithmetic it comes. 0: not
+  // known, and that copies ask for nothing; that it is as if the copy asked.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1

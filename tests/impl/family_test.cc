@@ -77,6 +77,10 @@ TEST_CASE("rows far apart") {
            {"(a: f32[1,96], b: f32[96,20]): f32 = matmul(a, b)", ""},
            {"(a: f32[1,96], b: f32[96,20] order(1/4, 0, 1%4)): f32 = matmul(a, b)", ""},
            {"(x: f32[1,8,8,16], k: f32[3,3,16,8] col): f32 = conv2d(x, k)", ""},
+           {"(x: f32[64,20,16] order(2, 1, 0)): f32 = reduce_sum(x, axis=0)",
+            "i0:4 apart=i0, i1:4 apart=i1"},
+           // One run of memory along the reduction, but what is in blocks is always copied.
+           {"(x: f32[64,20,16] order(2, 1/5, 1%5, 0)): f32 = reduce_sum(x, axis=0)", ""},
        }) {
     CAPTURE(row.spec);
     const KernelSpec k = *parse_spec(row.spec);

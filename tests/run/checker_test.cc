@@ -432,6 +432,17 @@ TEST_CASE("ends of intervals do not show what a zero between them becomes") {
   CHECK((!product.unchecked && product.lo == -2 && product.hi == 2));
 }
 
+TEST_CASE("an interval between zeros of both signs keeps both") {
+  const double inf = std::numeric_limits<double>::infinity();
+  // erf(0) is known to some units in the last place; divided by infinity it is a zero.
+  const Interval zero = div({.lo = -0x1p-140, .hi = 0x1p-140}, Interval::exactly(inf));
+  CHECK(std::signbit(zero.lo));
+  CHECK_FALSE(std::signbit(zero.hi));
+  const Interval over = div(Interval::exactly(-1), zero);
+  CHECK(over.lo == -inf);
+  CHECK(over.hi == inf);
+}
+
 TEST_CASE("of zeros of both signs either is the larger one") {
   const Interval minus = Interval::exactly(-0.0), plus = Interval::exactly(0.0);
   for (const Interval& i :

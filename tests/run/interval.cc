@@ -14,13 +14,17 @@ bool unknown(const Interval& a, const Interval& b) { return a.unchecked || b.unc
 Interval no_number() { return Interval::exactly(std::numeric_limits<double>::quiet_NaN()); }
 Interval anything() { return {.lo = 0, .hi = 0, .unchecked = true}; }
 
+// -0 is less than 0: what is divided by them has another sign.
+bool less(double a, double b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
+
 // The least and the greatest of some values; of these NaNs are certain only where all are.
 template <std::size_t N>
 Interval hull(const double (&values)[N]) {
   const auto nan = [](double x) { return std::isnan(x); };
   if (std::all_of(values, values + N, nan)) return no_number();
   if (std::any_of(values, values + N, nan)) return anything();
-  return {.lo = *std::min_element(values, values + N), .hi = *std::max_element(values, values + N)};
+  return {.lo = *std::min_element(values, values + N, less),
+          .hi = *std::max_element(values, values + N, less)};
 }
 
 // Whether a zero lies between its ends: these do not show what happens to that.

@@ -1,13 +1,13 @@
 # Other libraries, which generated kernels are measured beside (peers/, graphs/). They are optional:
 # those that are not installed are named and left out.
 
-# morello_peer(<name> [COMPILED] [LOADED] [AVX512_ONLY] [HEADER <h>] [LIBRARIES <l>...]
+# morello_peer(<name> [COMPILED] [LOADED] [TAKES_AVX512] [HEADER <h>] [LIBRARIES <l>...]
 #              [FOLDERS <suffix>...])
 # COMPILED: its instruction set is that of the compiler's options. LOADED: it loads its one library
-# itself. AVX512_ONLY: it cannot be kept from AVX-512.
+# itself. TAKES_AVX512: it cannot be kept from AVX-512, where the processor has that.
 set(morello_peers "")
 function(morello_peer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPILED;LOADED;AVX512_ONLY" "HEADER" "LIBRARIES;FOLDERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPILED;LOADED;TAKES_AVX512" "HEADER" "LIBRARIES;FOLDERS")
   set(missing "")
   set(includes "")
   set(libraries "")
@@ -33,7 +33,7 @@ function(morello_peer name)
     return()
   endif()
   set(morello_peers ${morello_peers} ${name} PARENT_SCOPE)
-  foreach(word IN ITEMS COMPILED LOADED AVX512_ONLY)
+  foreach(word IN ITEMS COMPILED LOADED TAKES_AVX512)
     set(${name}_${word} ${arg_${word}} PARENT_SCOPE)
   endforeach()
   set(${name}_includes "${includes}" PARENT_SCOPE)
@@ -50,7 +50,7 @@ morello_peer(onednn HEADER oneapi/dnnl/dnnl.hpp LIBRARIES dnnl)
 morello_peer(eigen COMPILED HEADER Eigen/Core FOLDERS eigen3)
 morello_peer(libxsmm HEADER libxsmm.h LIBRARIES xsmm xsmmnoblas)
 morello_peer(highway COMPILED HEADER hwy/contrib/dot/dot-inl.h)
-morello_peer(xnnpack AVX512_ONLY HEADER xnnpack.h LIBRARIES XNNPACK pthreadpool)
+morello_peer(xnnpack TAKES_AVX512 HEADER xnnpack.h LIBRARIES XNNPACK pthreadpool)
 
 # The options of the compiler for what is compiled. Highway wants AES to take the processor for one
 # with AVX2; without its option GCC takes half vectors for a processor with AVX-512.
@@ -104,7 +104,10 @@ function(morello_peers_program program)
   set(rows "")
   set(declarations "")
   foreach(name IN LISTS arg_PEERS)
-    if(NOT name IN_LIST morello_peers OR (${name}_AVX512_ONLY AND bits LESS 512))
+    if(NOT name IN_LIST morello_peers)
+      continue()
+    endif()
+    if(${name}_TAKES_AVX512 AND bits LESS 512 AND avx512 IN_LIST morello_instructions)
       continue()
     endif()
     if(${name}_COMPILED)

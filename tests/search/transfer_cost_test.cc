@@ -448,8 +448,7 @@ TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any")
   const auto asked = [&](i64 m, int threads) {
     const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
     const Result<Family> f = parse_family(
-        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 "
-        "out=store_f32x8",
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
         k.computation(), *find_isa("avx2"));
     REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
     const Space space({&k.computation(), &machine, *f, threads});

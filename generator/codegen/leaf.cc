@@ -100,7 +100,7 @@ std::string LeafWriter::params_of_job() const {
   for (int t = out_ + 1; t < tensors; ++t)
     out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
   for (int t = 0; t < tensors; ++t) out += stride_params(job_.refs[t].map);
-  return out + length_params(p_.part);
+  return out + length_params(p_.part.elastic);
 }
 
 std::string_view LeafWriter::reg_type(Dtype t) const {

@@ -13,6 +13,7 @@
 #include "codegen/pack.h"
 #include "codegen/workspace.h"
 #include "impl/clip.h"
+#include "impl/patchwork.h"
 #include "impl/shares.h"
 #include "impl/text.h"
 
@@ -131,6 +132,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .extent = spec.extent,
               .ahead = n.ahead_dim < 0 ? Offset()
                                        : refs[o].map.advance(n.ahead_dim, spec.extent[n.ahead_dim]),
+              .elastic = elastic_dims(p_, o),
               .into_packed = true};
   std::optional<Asking> asking;
   if (n.ahead_dim >= 0)
@@ -139,7 +141,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
   if (asking) job.ahead = 0;
   if (!output || spec.accumulate)
     w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
-           refs[o].pointer, buffer.pointer, stride_args(refs[o].map));
+           refs[o].pointer, buffer.pointer, pack_args(job));
   arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
   if (asking) {
     asked_.push_back({*asking, refs[o].pointer, names.fresh("asked"), stride_args(refs[o].map)});
@@ -155,7 +157,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
   }
   job.into_packed = false;
   w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
-         buffer.pointer, refs[o].pointer, stride_args(refs[o].map));
+         buffer.pointer, refs[o].pointer, pack_args(job));
 }
 
 // Pointers to where a tensor with zeros around it would begin are never formed: the first segment
@@ -203,7 +205,7 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
     strides += stride_args(refs[t].map);
   }
-  args += strides + length_args(p_.part);
+  args += strides + length_args(p_.part.elastic);
   w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
 }
 
@@ -222,7 +224,7 @@ void NestWriter::parallel(const Spec& spec, const Impl& impl, const Loop& n, con
   for (int t = 0; t < tensors(spec); ++t)
     values += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
   for (int t = 0; t < tensors(spec); ++t) values += stride_args(refs[t].map);
-  values += length_args(p_.part);
+  values += length_args(p_.part.elastic);
   if (chunk_arena_bytes(p_, spec, impl) > kLocalBytes)
     values += ", " + at("workspace", shared_.chunk_offset);
   std::string first_copy;
@@ -389,7 +391,7 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
     params += stride_params(r.map);
     code.strides.merge(stride_symbols(r.map));
   }
-  params += length_params(p.part);
+  params += length_params(p.part.elastic);
   if (code.workspace_bytes > 0) params += ", unsigned char* workspace";
   if (local && arena > 0)
     nest.w.line("alignas(64) unsigned char {}[{}];", kArena, arena);

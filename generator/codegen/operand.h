@@ -71,17 +71,17 @@ inline std::string stride_args(const AddressMap& map) {
 // The variable that holds how many elements of an elastic dim there are (Part::elastic); those of
 // all such dims, behind the strides.
 inline std::string length_name(int dim) { return fmt::format("length{}", dim); }
-inline std::string length_params(const Part& part) {
+inline std::string length_params(std::uint8_t elastic) {
   std::string out;
   for (int d = 0; d < kMaxDims; ++d)
-    if (part.is_elastic(d))
+    if ((elastic >> d & 1) != 0)
       out += fmt::format(", [[maybe_unused]] std::ptrdiff_t {}", length_name(d));
   return out;
 }
-inline std::string length_args(const Part& part) {
+inline std::string length_args(std::uint8_t elastic) {
   std::string out;
   for (int d = 0; d < kMaxDims; ++d)
-    if (part.is_elastic(d)) out += ", " + length_name(d);
+    if ((elastic >> d & 1) != 0) out += ", " + length_name(d);
   return out;
 }
 

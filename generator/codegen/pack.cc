@@ -124,6 +124,7 @@ class PackWriter {
 
 // `count` steps of `size` along d.
 BoxDigit steps(const BoxDigit& d, i64 count, i64 size) {
+  MORELLO_CHECK(d.elastic < 0, "how much there is of dim {} is not known", d.elastic);
   return {count, size * d.packed, size * d.other};
 }
 
@@ -141,13 +142,25 @@ std::string open_loop(Writer& w, Names& names, i64 count) {
   return i;
 }
 
+// How many of a digit there are.
+std::string number_of(const BoxDigit& d) {
+  return d.elastic < 0 ? fmt::format("{}", d.count) : length_name(d.elastic);
+}
+
+std::string open_loop(Writer& w, Names& names, const BoxDigit& d) {
+  if (d.elastic < 0) return open_loop(w, names, d.count);
+  const std::string i = names.fresh("i");
+  w.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; ++{0})", i, number_of(d));
+  return i;
+}
+
 void fill(Writer& w, Names& names, const Box& box, Dtype t, double value) {
   std::span<const BoxDigit> digits = box.digits;
   const i64 run = run_of(box);
   if (run > 1) digits = digits.first(digits.size() - 1);
   std::string pointer = at("dst", box.packed);
   for (const BoxDigit& d : digits) {
-    const std::string i = open_loop(w, names, d.count);
+    const std::string i = open_loop(w, names, d);
     pointer = stepped(w, names, mutable_pointer(t), "to", pointer, i, d.packed);
   }
   if (value == 0)
@@ -160,7 +173,7 @@ void fill(Writer& w, Names& names, const Box& box, Dtype t, double value) {
 
 Body PackWriter::body() {
   const bool in = job_.into_packed;
-  const std::vector<Box> boxes = element_boxes(job_.packed, job_.other, job_.extent);
+  const std::vector<Box> boxes = element_boxes(job_.packed, job_.other, job_.extent, job_.elastic);
   if (boxes.size() > kMostBoxes) {
     one_by_one();
     return w_.body();
@@ -181,7 +194,8 @@ Body PackWriter::body() {
     else
       for (const Box* b : alike) box(*b);
   if (in)
-    for (const Box& box : padding_boxes(job_.packed, job_.extent)) fill(w_, names_, box, to(), 0);
+    for (const Box& box : padding_boxes(job_.packed, job_.extent, job_.elastic))
+      fill(w_, names_, box, to(), 0);
   return w_.body();
 }
 
@@ -226,7 +240,10 @@ void PackWriter::one_by_one() {
   if (in) fill(w_, names_, whole_box(job_.packed, job_.extent), to(), 0);
   std::array<std::string, kMaxDims> index;
   for (size_t d = 0; d < index.size(); ++d)
-    if (job_.extent[d] > 1) index[d] = open_loop(w_, names_, job_.extent[d]);
+    if (const int dim = static_cast<int>(d); job_.extent[d] > 1)
+      index[d] = open_loop(
+          w_, names_,
+          BoxDigit{.count = job_.extent[d], .elastic = job_.elastic >> dim & 1 ? dim : -1});
   move_one({element(job_.packed, index, in ? "dst" : "src"),
             element(job_.other, index, in ? "src" : "dst")});
   for (const std::string& i : index)
@@ -244,8 +261,8 @@ Cursor PackWriter::step_along(const BoxDigit& d, const Cursor& c, const std::str
 void PackWriter::loops(Digits digits, const Cursor& c, auto inner) {
   if (digits.empty()) return inner(c);
   const BoxDigit& d = digits.front();
-  if (d.count == 1) return loops(digits.subspan(1), c, inner);
-  const std::string i = open_loop(w_, names_, d.count);
+  if (d.count == 1 && d.elastic < 0) return loops(digits.subspan(1), c, inner);
+  const std::string i = open_loop(w_, names_, d);
   const Cursor next = step_along(d, c, i);
   loops(digits.subspan(1), next, inner);
   w_.close();
@@ -290,12 +307,13 @@ void PackWriter::blocks(const BoxDigit& rows, const BoxDigit& panels, const Curs
     return loops(Digits(nest), c, inner);
   }
   const std::string first = names_.fresh("i"), end = fmt::format("{} + {}", first, kRows);
-  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", first, rows.count, kRows);
+  const std::string all = number_of(rows);
+  w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", first, all, kRows);
   loops({&panels, 1}, c, [&](const Cursor& panel) {
-    const bool whole = rows.count % kRows == 0;
+    const bool whole = rows.elastic < 0 && rows.count % kRows == 0;
     const std::string i = names_.fresh("i");
     w_.open("for (std::ptrdiff_t {0} = {1}; {0} < {2}; ++{0})", i, first,
-            whole ? end : fmt::format("({0} < {1} ? {0} : {1})", end, rows.count));
+            whole ? end : fmt::format("({0} < {1} ? {0} : {1})", end, all));
     inner(step_along(rows, panel, i));
     w_.close();
   });
@@ -303,12 +321,14 @@ void PackWriter::blocks(const BoxDigit& rows, const BoxDigit& panels, const Curs
 }
 
 void PackWriter::elements(std::vector<BoxDigit> digits, const Cursor& c) {
-  std::erase_if(digits, [](const BoxDigit& d) { return d.count == 1; });
+  std::erase_if(digits, [](const BoxDigit& d) { return d.count == 1 && d.elastic < 0; });
   if (digits.empty()) return move_one(c);
   if (from() == to())
     if (const TransposeFit f = fit_transpose(isa_, from(), digits, job_.into_packed); f.row)
       return loops_by_rows(f.around, f.inside, c, [&](const Cursor& inside) { tiles(f, inside); });
   const BoxDigit& last = digits.back();
+  if (last.elastic >= 0)
+    return loops_by_rows(digits, {}, c, [&](const Cursor& one) { move_one(one); });
   const Digits around = Digits(digits).first(digits.size() - 1);
   loops_by_rows(around, {last}, c, [&](const Cursor& inside) {
     if (last.packed == 1 && last.other == 1)
@@ -455,8 +475,13 @@ std::string pack_function(Functions& functions, const Isa& isa, const PackJob& j
   const Dtype from = job.into_packed ? job.other_type : job.packed_type;
   const Dtype to = job.into_packed ? job.packed_type : job.other_type;
   const std::string params = fmt::format("const {}* __restrict src, {}* __restrict dst{}",
-                                         c_type(from), c_type(to), stride_params(job.other));
+                                         c_type(from), c_type(to), stride_params(job.other)) +
+                             length_params(job.elastic);
   return functions.add(job.into_packed ? "pack" : "unpack", params, PackWriter(isa, job).body());
+}
+
+std::string pack_args(const PackJob& job) {
+  return stride_args(job.other) + length_args(job.elastic);
 }
 
 std::string fill_function(Functions& functions, const Ref& out, const Extents& extent,

@@ -16,11 +16,15 @@ struct PackJob {
   // Of `other`, from which a copy asks, to L2, for what lies so much behind all that it reads; 0:
   // it asks for nothing.
   Offset ahead = 0;
-  bool into_packed = true;  // pads ragged blocks with zeros; else writes back what is no padding
+  std::uint8_t elastic = 0;  // of these dims calls say how much there is (Part::elastic), see
+                             // can_copy_elastic()
+  bool into_packed = true;   // pads ragged blocks with zeros; else writes back what is no padding
 };
 
-// Name of a function (const Source* src, Destination* dst[, strides of `other`]).
+// Name of a function (const Source* src, Destination* dst[, strides of `other`][, lengths]).
 std::string pack_function(Functions& functions, const Isa& isa, const PackJob& job);
+// Its last arguments.
+std::string pack_args(const PackJob& job);
 
 // Name of a function (T* dst[, strides of the place]) that sets the tile, padding included, to a
 // number.

@@ -140,7 +140,7 @@ void PatchworkWriter::call() {
     const ProgramCode& p = programs_[i];
     std::string args = pointers(false);
     for (int s : p.strides) args += ", " + stride_name(s);
-    args += length_args(work_.programs[i].problem.part);
+    args += length_args(work_.programs[i].problem.part.elastic);
     if (p.workspace_bytes > 0) args += ", workspace";
     if (p.parallel) args += ", pool";
     const bool last = i + 1 == programs_.size();

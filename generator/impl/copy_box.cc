@@ -127,6 +127,15 @@ Pieces Cutter::padding(i64 extent) const {
   return pieces;
 }
 
+// The elements of an elastic dim, which has one digit.
+Pieces all_of(const Cutter& cutter, int dim, i64 extent, unsigned elastic) {
+  Pieces pieces = cutter.elements(extent);
+  if ((elastic >> dim & 1) == 0) return pieces;
+  MORELLO_CHECK(pieces.size() == 1 && pieces[0].digits.size() == 1, "dim {} lies in blocks", dim);
+  pieces[0].digits[0].elastic = dim;
+  return pieces;
+}
+
 // Every box with every piece beside it.
 void multiply(std::vector<Box>& boxes, const Pieces& pieces) {
   std::vector<Box> product;
@@ -143,14 +152,14 @@ void multiply(std::vector<Box>& boxes, const Pieces& pieces) {
 
 // Digits in order; where one continues another on both sides, the two become one.
 void join(Box& box) {
-  std::erase_if(box.digits, [](const BoxDigit& d) { return d.count == 1; });
+  std::erase_if(box.digits, [](const BoxDigit& d) { return d.count == 1 && d.elastic < 0; });
   std::stable_sort(box.digits.begin(), box.digits.end(), [](const BoxDigit& a, const BoxDigit& b) {
     return a.packed.assumed() > b.packed.assumed();
   });
   std::vector<BoxDigit> joined;
   for (BoxDigit d : box.digits) {
-    if (!joined.empty() && joined.back().packed == d.count * d.packed &&
-        joined.back().other == d.count * d.other) {
+    if (!joined.empty() && joined.back().elastic < 0 && d.elastic < 0 &&
+        joined.back().packed == d.count * d.packed && joined.back().other == d.count * d.other) {
       d.count *= joined.back().count;
       joined.pop_back();
     }
@@ -162,15 +171,15 @@ void join(Box& box) {
 }  // namespace
 
 std::vector<Box> element_boxes(const AddressMap& packed, const AddressMap& other,
-                               const Extents& extent) {
+                               const Extents& extent, unsigned elastic) {
   std::vector<Box> boxes(1);
   for (int d = 0; d < kMaxDims; ++d)
-    if (packed.touches(d)) multiply(boxes, Cutter(packed, other, d).elements(extent[d]));
+    if (packed.touches(d)) multiply(boxes, all_of(Cutter(packed, other, d), d, extent[d], elastic));
   for (Box& b : boxes) join(b);
   return boxes;
 }
 
-std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent) {
+std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent, unsigned elastic) {
   const AddressMap none;
   std::vector<Box> all;
   for (int d = 0; d < kMaxDims; ++d) {
@@ -179,9 +188,9 @@ std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent) 
     for (int e = 0; e < kMaxDims; ++e) {
       if (!packed.touches(e)) continue;
       const Cutter cutter(packed, none, e);
-      multiply(boxes, e < d    ? cutter.elements(extent[e])
-                      : e == d ? cutter.padding(extent[e])
-                               : cutter.elements(cutter.padded(extent[e])));
+      multiply(boxes, e == d  ? cutter.padding(extent[e])
+                      : e < d ? all_of(cutter, e, extent[e], elastic)
+                              : all_of(cutter, e, cutter.padded(extent[e]), elastic));
     }
     for (Box& b : boxes) join(b);
     all.insert(all.end(), boxes.begin(), boxes.end());
@@ -190,7 +199,8 @@ std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent) 
 }
 
 i64 run_of(const Box& box) {
-  const bool dense = !box.digits.empty() && box.digits.back().packed == 1;
+  const bool dense =
+      !box.digits.empty() && box.digits.back().packed == 1 && box.digits.back().elastic < 0;
   return dense ? box.digits.back().count : 1;
 }
 

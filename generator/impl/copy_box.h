@@ -13,6 +13,9 @@ struct BoxDigit {
   i64 count = 1;
   Offset packed = {};  // strides
   Offset other = {};
+  // The dim of which it is all, if how many there are is known at run time only (Part::elastic):
+  // `count` or fewer. -1: none.
+  int elastic = -1;
   bool operator==(const BoxDigit&) const = default;
 };
 
@@ -26,12 +29,14 @@ struct Box {
 // How many places of a box lie side by side in the packed buffer: its last digit, if that is dense.
 i64 run_of(const Box& box);
 
-// All elements of a tile.
+// All elements of a tile. Dims of which calls say how much there is, one bit each, are digits of
+// their own.
 std::vector<Box> element_boxes(const AddressMap& packed, const AddressMap& other,
-                               const Extents& extent);
+                               const Extents& extent, unsigned elastic = 0);
 
 // Places in the packed buffer of a tile that are no elements: the end of ragged blocks.
-std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent);
+std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent,
+                               unsigned elastic = 0);
 
 // All places, padding included.
 Box whole_box(const AddressMap& map, const Extents& extent);

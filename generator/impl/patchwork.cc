@@ -160,6 +160,33 @@ bool can_be_elastic(const Family& f, const Computation& c, int dim, i64 size) {
   return !f.kernel->lanes_reduce || f.lane != dim || size % reduction_slot(f, c) == 0;
 }
 
+static bool is_one_plain_digit(const AddressMap& map, int dim) {
+  const auto of_dim = [&](const AddressTerm& t) { return t.dim == dim; };
+  const auto term = std::find_if(map.terms.begin(), map.terms.end(), of_dim);
+  return term != map.terms.end() && term->is_plain() && term->stride != 1 &&
+         std::count_if(map.terms.begin(), map.terms.end(), of_dim) == 1;
+}
+
+bool can_copy_elastic(const Problem& p, int operand, int dim) {
+  const Operand& o = p.computation->operands[operand];
+  if (operand == p.computation->inputs()) return false;
+  // No window, whose other dim would share the axis.
+  for (const AxisMap& axis : o.axes)
+    if (axis.size() > 1 &&
+        std::any_of(axis.begin(), axis.end(), [&](const AxisTerm& t) { return t.dim == dim; }))
+      return false;
+  const Extents extent = p.root().extent;
+  return is_one_plain_digit(p.family.packed[operand].address(extent), dim) &&
+         is_one_plain_digit(p.root_address(operand), dim);
+}
+
+std::uint8_t elastic_dims(const Problem& p, int operand) {
+  unsigned out = 0;
+  for (int d = 0; d < static_cast<int>(p.computation->dims.size()); ++d)
+    if (p.part.is_elastic(d) && touches(p.computation->operands[operand], d)) out |= 1u << d;
+  return static_cast<std::uint8_t>(out);
+}
+
 namespace {
 
 // Why a program is not for every extent of its elastic dims; empty when it is.
@@ -177,7 +204,8 @@ std::string elastic_problem(const Problem& p, const Spec& spec, const Impl& impl
   }
   if (const Move* move = std::get_if<Move>(&impl.node); move && move->copy)
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
-      if (elastic(d) && touches(c.operands[move->operand], d))
+      if (elastic(d) && touches(c.operands[move->operand], d) &&
+          !can_copy_elastic(p, move->operand, d))
         return fmt::format("it copies {} along {}, which is elastic",
                            c.operands[move->operand].name, c.dims[d].name);
   if (const Call* call = std::get_if<Call>(&impl.node);

@@ -11,8 +11,8 @@
 //                  others add.
 //
 // The smallest sizes of a dim may be **elastic**: one program is then for every multiple of such a
-// size up to the next larger one, and is told how much there is. It does not divide the dim, nor
-// copy along it.
+// size up to the next larger one, and is told how much there is. It does not divide the dim, and
+// copies along it nothing but rows, as many as there are (can_copy_elastic).
 //
 //   reduction      leaves loop as often as they are told. So 300 are not 4 * 64 + 5 * 8 + 4 * 1,
 //                  each of which goes over the whole output, but 256 + 44.
@@ -91,6 +91,13 @@ std::string sizes_problem(const PiecedDim& d, const Computation& c);
 
 // Whether a dim may be elastic in programs of this family, with pieces of any multiple of `size`.
 bool can_be_elastic(const Family& f, const Computation& c, int dim, i64 size);
+
+// Whether programs that are elastic along a dim may copy this operand along it: rows of an input,
+// which calls say the number of. Neither the order of the copy nor that of the operand divides the
+// dim, and it is adjacent in neither.
+bool can_copy_elastic(const Problem& p, int operand, int dim);
+// The elastic dims of a Part that an operand is indexed by, one bit each.
+std::uint8_t elastic_dims(const Problem& p, int operand);
 
 // The pieces of one loop: where each begins, which of the sizes it has, and how much of the dim.
 // For an extent of one granule at least.

@@ -20,7 +20,8 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
   if ((together ? digits.back().count : 1) != unit) return {};
   const size_t n = digits.size() - (together ? 1 : 0);
   const auto find = [&](auto matches) {
-    return static_cast<size_t>(std::find_if(&digits[0], &digits[0] + n, matches) - &digits[0]);
+    const auto fits = [&](const BoxDigit& d) { return d.elastic < 0 && matches(d); };
+    return static_cast<size_t>(std::find_if(&digits[0], &digits[0] + n, fits) - &digits[0]);
   };
   const size_t row = find([&](const BoxDigit& d) { return to_stride(d, into) == unit; });
   const size_t column = find([&](const BoxDigit& d) { return from_stride(d, into) == unit; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "impl/patchwork.h"
 #include "impl/shares.h"
 #include "impl/transpose_fit.h"
 #include "search/space.h"
@@ -153,7 +154,7 @@ Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
 // stages of several: their tiles are near, and their searches long.
 bool Space::copies_ask(const Spec& s, int operand) const {
   const Place& place = s.place[operand];
-  if (problem_.part.staged) return false;
+  if (problem_.part.staged || elastic_dims(problem_, operand) != 0) return false;
   if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
   return machine().levels[place.level].asks_ahead() && copy_kind_[operand] != CopyKind::kElements;
 }

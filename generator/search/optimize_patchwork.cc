@@ -69,7 +69,7 @@ class PatchworkSearch {
   std::vector<i64> menu(int dim, bool coarse) const;
   bool exact(int dim) const;
   i64 parallel_loops() const;
-  int most_sizes() const { return parallel_loops() == 1 ? 12 : parallel_loops() == 2 ? 4 : 3; }
+  int most_sizes(int combinations) const;
   i64 earned() const { return parallel_loops() == 1 ? 4096 : 64; }
   bool is_reduction(size_t loop) const { return c_.dims[loops_[loop]].reduction; }
   Wanted wanted(const std::vector<i64>& pieces) const;
@@ -95,7 +95,9 @@ class PatchworkSearch {
   PiecedDim from_menu(const Plan& p, size_t loop) const;
   bool elastic_pays();
   PiecedDim pieced_sum(const Plan& p, size_t loop, bool elastic);
-  PiecedDim pieced(const Plan& p, size_t loop, bool elastic, std::vector<Elastic> sums);
+  PiecedDim pieced(const Plan& p, size_t loop, int most, bool elastic, std::vector<Elastic> sums);
+  std::vector<PiecedDim> parallel_dims(const Plan& p, bool elastic,
+                                       const std::vector<Elastic>& sums);
   Wanted wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
                 bool adds) const;
   const Found* program(const Plan& p, const Patchwork& work, size_t number);
@@ -142,6 +144,16 @@ bool PatchworkSearch::exact(int dim) const {
 
 i64 PatchworkSearch::parallel_loops() const {
   return std::count_if(loops_.begin(), loops_.end(), [&](int d) { return !c_.dims[d].reduction; });
+}
+
+// Sizes that a parallel dim has where those chosen before combine in so many ways. Two dims have 16
+// programs together: 256, 64, 16, 4 and 1 rows of 256, 16 and up to 16 columns, or four of both.
+// (f32 with m, k and n at run time, five of both: a header of 7,100 lines by AVX2 and 13,000 by
+// AVX-512, for 3,500 and 5,200 with four.)
+int PatchworkSearch::most_sizes(int combinations) const {
+  if (parallel_loops() == 1) return 12;
+  if (parallel_loops() > 2) return 3;
+  return combinations == 1 ? 4 : std::min(5, 16 / combinations);
 }
 
 void PatchworkSearch::set_menus(bool coarse) {
@@ -446,7 +458,7 @@ PiecedDim PatchworkSearch::pieced_sum(const Plan& p, size_t loop, bool elastic) 
 
 // Of a parallel dim, where reductions are elastic like this. Other dims are in the middle of what
 // they may be: where they are large, what a call costs would not count.
-PiecedDim PatchworkSearch::pieced(const Plan& p, size_t loop, bool elastic,
+PiecedDim PatchworkSearch::pieced(const Plan& p, size_t loop, int most, bool elastic,
                                   std::vector<Elastic> sums) {
   const i64 granule = menus_[loop].front();
   if (!elastic || exact(loops_[loop])) return from_menu(p, loop);
@@ -460,7 +472,22 @@ PiecedDim PatchworkSearch::pieced(const Plan& p, size_t loop, bool elastic,
     sums.back().size = size;
     return cost_if_any(wanted(middling, sums));
   };
-  return parallel_pieces(loops_[loop], granule, p.largest[loop], most_sizes(), earned(), cost);
+  return parallel_pieces(loops_[loop], granule, p.largest[loop], most, earned(), cost);
+}
+
+// Last ones first: these have the lanes, mostly, and elastic pieces, which do with few sizes.
+std::vector<PiecedDim> PatchworkSearch::parallel_dims(const Plan& p, bool elastic,
+                                                      const std::vector<Elastic>& sums) {
+  std::vector<PiecedDim> out;
+  int combinations = 1;
+  for (size_t i = loops_.size(); i-- > 0;) {
+    if (is_reduction(i)) continue;
+    out.insert(out.begin(), pieced(p, i, most_sizes(combinations), elastic, sums));
+    combinations *= static_cast<int>(out.front().sizes.size());
+  }
+  if (p.divided >= 0)
+    std::rotate(out.begin(), out.begin() + p.divided, out.begin() + p.divided + 1);
+  return out;
 }
 
 Wanted PatchworkSearch::wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
@@ -513,10 +540,7 @@ const PatchworkSearch::Found* PatchworkSearch::program(const Plan& p, const Patc
 std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p, bool elastic) {
   const auto work = std::make_shared<Patchwork>();
   work->sums = sums_;
-  std::vector<size_t> order;
-  for (size_t i = 0; i < loops_.size(); ++i) order.push_back(i);
   if (p.divided >= 0) {
-    std::rotate(order.begin(), order.begin() + p.divided, order.begin() + p.divided + 1);
     work->threads = options_.threads;
     work->threads_from = threads_from(p);
   }
@@ -529,8 +553,7 @@ std::variant<Optimum, StopReason> PatchworkSearch::finish(const Plan& p, bool el
     const int last = static_cast<int>(d.sizes.size()) - 1;
     if (d.elastic > 0) smallest.push_back({d.dim, d.sizes.back(), d.extent(last)});
   }
-  for (size_t i : order)
-    if (!is_reduction(i)) work->dims.push_back(pieced(p, i, elastic, smallest));
+  work->dims = parallel_dims(p, elastic, smallest);
   work->dims.insert(work->dims.end(), sums.begin(), sums.end());
   for (const PiecedDim& d : work->dims) count *= d.sizes.size();
   for (size_t n = 0; n < count; ++n) {

@@ -1,6 +1,8 @@
 #include "search/piece_sizes.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 
 #include "spec/sizes.h"
@@ -13,18 +15,43 @@ constexpr i64 kExtents = 8;
 // Between an elastic reduction's largest piece and its granule may lie one of so many granules, or
 // so many times that.
 constexpr i64 kBetween = 8;
+// In units of Proportion: where e times as much is taken. One part in n is an n-th of it.
+constexpr i64 kNatural = 1477;
 
-// Of all extents, in proportion to each: pieces take so many cycles.
-Cost mean_over_extents(const PiecedDim& d, bool reduction, const std::vector<i64>& cycles) {
+// 1024 times the logarithm to base 2, rounded down: the same on all machines.
+i64 logarithm(i64 n) {
+  constexpr int kBits = 10, kFraction = 31;
+  auto x = static_cast<std::uint64_t>(std::max<i64>(n, 1));
+  const int whole = std::bit_width(x) - 1;
+  x = whole > kFraction ? x >> (whole - kFraction) : x << (kFraction - whole);  // from 1 to 2
+  i64 out = whole;
+  for (int i = 0; i < kBits; ++i) {
+    x = x * x >> kFraction;
+    const std::uint64_t bit = x >> (kFraction + 1);
+    out = 2 * out + static_cast<i64>(bit);
+    x >>= bit;
+  }
+  return out;
+}
+
+// How many extents mean_over_extents() looks at.
+i64 number_of_extents(const PiecedDim& d) {
+  i64 count = 0;
+  for (i64 n = 1; n * d.sizes.back() <= 2 * d.sizes.front(); n += 1 + n / kExtents) ++count;
+  return count;
+}
+
+// Of all extents: pieces take so many cycles.
+Proportion mean_over_extents(const PiecedDim& d, bool reduction, const std::vector<i64>& cycles) {
   const i64 granule = d.sizes.back();
-  Cost sum;
+  Proportion sum = 0;
   for (i64 n = 1; n * granule <= 2 * d.sizes.front(); n += 1 + n / kExtents) {
     i64 all = 0;
     for (const Cut& cut : cuts(d, n * granule, reduction)) {
       const i64 whole = cycles[static_cast<size_t>(cut.which)];
       all += reduction ? ceil_div(whole * cut.length, d.extent(cut.which)) : whole;
     }
-    sum = sum + Cost::milli(all * 1000 / n);
+    sum += logarithm(all);
   }
   return sum;
 }
@@ -52,7 +79,7 @@ class ParallelPieces {
   // Whether another size was worth it.
   bool choose_another(i64 earned) {
     const PiecedDim before = best_;
-    const Cost had = least_;
+    const Proportion had = least_;
     const i64 below = before.elastic > 0 ? before.extent(before.elastic) : granule_;
     for (i64 size = 2 * below; size < largest_; size *= 2) {
       PiecedDim d = before;
@@ -62,14 +89,14 @@ class ParallelPieces {
       if (d.elastic > 0) ++d.elastic;
       take(d);
     }
-    if (least_.value() <= had.value() / earned * (earned - 1)) return true;
+    if ((had - least_) * earned >= number_of_extents(before) * kNatural) return true;
     best_ = before;
     return false;
   }
 
   // Sizes were chosen one after the other: some may be better twice as large, or half.
   void move_sizes() {
-    for (Cost had = Cost::infinite(); least_ < had;) {
+    for (Proportion had = kNone; least_ < had;) {
       had = least_;
       const PiecedDim before = best_;
       const size_t end = before.sizes.size() - (before.elastic > 0 ? 2 : 1);
@@ -92,17 +119,17 @@ class ParallelPieces {
   }
 
   void take(const PiecedDim& d) {
-    const Cost cost = mean(d);
-    if (cost >= least_) return;
-    least_ = cost;
+    const Proportion here = mean(d);
+    if (here >= least_) return;
+    least_ = here;
     best_ = d;
   }
 
-  Cost mean(PiecedDim d) {
+  Proportion mean(PiecedDim d) {
     std::vector<i64> each;
     for (int i = 0; i < static_cast<int>(std::ssize(d.sizes)); ++i) {
       const Cost cost = cycles(d.extent(i), d.is_elastic(i));
-      if (!cost.finite()) return cost;
+      if (!cost.finite()) return kNone;
       each.push_back(static_cast<i64>(cost.value() / 1000));
     }
     choose_rests(d, each);
@@ -113,7 +140,7 @@ class ParallelPieces {
   const PieceCost& cost_;
   std::map<std::pair<i64, bool>, Cost> known_;
   PiecedDim best_;
-  Cost least_;
+  Proportion least_ = kNone;
 };
 
 }  // namespace
@@ -127,11 +154,11 @@ PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earne
   return pieces.best();
 }
 
-Cost mean_of_sum(const PiecedDim& d, const MultiplesCost& cost) {
+Proportion mean_of_sum(const PiecedDim& d, const MultiplesCost& cost) {
   std::vector<i64> cycles;
   for (int i = 0; i < static_cast<int>(std::ssize(d.sizes)); ++i) {
     const Cost here = cost(d.is_elastic(i) ? d.sizes[static_cast<size_t>(i)] : 0, d.extent(i));
-    if (!here.finite()) return here;
+    if (!here.finite()) return kNone;
     cycles.push_back(static_cast<i64>(here.value() / 1000));
   }
   return mean_over_extents(d, true, cycles);

@@ -1,13 +1,15 @@
 // Which sizes the pieces of a dim have whose size is known at run time only (impl/patchwork.h).
 //
 // Programs multiply, so that every size has to earn its place. That is judged by the mean over all
-// extents up to twice the largest piece, in proportion to each extent, where 10 and 20 count as
-// much as 100 and 200. (f32 matmul with m, k and n at run time: rows in pieces of 256, 16, 4 and 1,
-// columns of 256, 16 and any up to 16 by AVX2. With 256, 64, 16, 4 and 1 of both there were twice
-// as many programs, and 100 rows of 300 by 77 columns took 0.97 of the time.)
+// extents up to twice the largest piece of how much longer one takes than another, where 10 and 20
+// count as much as 100 and 200. (f32 matmul with m, k and n at run time: rows in pieces of 256, 64,
+// 16, 4 and 1, columns of 256, 16 and any up to 16 by AVX2. With four sizes of rows, of which 16
+// follows 256, 128^3 took 1.2 times as long, as rows of the other operand are copied for each
+// piece.)
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "impl/patchwork.h"
 #include "search/cost.h"
@@ -16,6 +18,11 @@ namespace morello {
 
 // What a program costs for so much of a dim, elastic or not; infinite where there is none.
 using PieceCost = std::function<Cost(i64 size, bool elastic)>;
+
+// A mean of logarithms, in 1/1024 of that of 2, times the number of extents: what kernels are
+// compared by. kNone: there is no kernel.
+using Proportion = i64;
+inline constexpr Proportion kNone = std::numeric_limits<Proportion>::max();
 
 // Of a parallel dim: at most `most` sizes, from the largest down to the granule, which is elastic
 // where that costs less; each saves one part in `earned` of what there was without it.
@@ -32,6 +39,6 @@ PiecedDim elastic_pieces(int dim, i64 granule, i64 largest, const MultiplesCost&
 
 // The mean for pieces of a reduction; where `multiple` is 0, cost() is asked for a program for just
 // that size. Elastic pieces take as long as there is of them.
-Cost mean_of_sum(const PiecedDim& d, const MultiplesCost& cost);
+Proportion mean_of_sum(const PiecedDim& d, const MultiplesCost& cost);
 
 }  // namespace morello

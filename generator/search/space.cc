@@ -6,6 +6,7 @@
 #include <set>
 
 #include "impl/finishing.h"
+#include "impl/patchwork.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -120,7 +121,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
 bool Space::packing_pays(int o) const {
   if (family().packed[o].digits.empty()) return false;
   for (int d = 0; d < dims(); ++d)
-    if (touches_[o][d] && elastic(d)) return false;
+    if (touches_[o][d] && elastic(d) && !can_copy_elastic(problem_, o, d)) return false;
   if (o < computation().inputs()) return true;
   const bool accumulates = computation().reduces() && computation().gathers_in_output();
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;

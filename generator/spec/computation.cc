@@ -64,9 +64,10 @@ Computation with_extents(const Computation& c, const std::vector<i64>& extents) 
   return part;
 }
 
-// Rows that begin at an odd number of lines from one another, at least one line apart: so they lie
-// in all sets of a cache, as those of a caller who cares do, and no two are taken for one piece of
-// memory.
+// Rows whose distance the user says begin at an odd number of lines from one another, at least one
+// line apart: so they lie in all sets of a cache, as those of a caller who cares do, and no two are
+// taken for one piece of memory. Others lie as close as sizes allow, of which the nominal ones are
+// assumed: a power of two, if that is typical, with what it does to sets.
 static i64 assumed_stride(i64 elements, Dtype t) {
   constexpr i64 kLine = 64;
   const i64 lines = ceil_div(elements * bytes(t), kLine) + 1;
@@ -88,7 +89,7 @@ static void set_strides(const Computation& c, Operand& o) {
   for (size_t i = digits.size(); i-- > 0;) {
     const bool innermost = i + 1 == digits.size();
     if (o.strided && !innermost) next.run_time = true;
-    if (next.run_time) next.elements = assumed_stride(next.elements, o.dtype);
+    if (next.run_time && o.strided) next.elements = assumed_stride(next.elements, o.dtype);
     any |= next.run_time;
     strides[i] = next;
     next.elements *= o.layout.extent(digits[i], o.shape);

@@ -9,7 +9,9 @@
 
 #include "driver.h"
 #include "harness.h"
+#include "impl/copy_box.h"
 #include "impl/copy_orders.h"
+#include "spec/sizes.h"
 
 namespace morello {
 namespace {
@@ -40,6 +42,21 @@ PackJob job_of(const Order& o, const Extents& tile, std::pair<Dtype, Dtype> type
           .other_type = types.first,
           .extent = tile,
           .into_packed = in};
+}
+
+// Whether a dim is a digit of its own on both sides and adjacent on neither: calls may say how much
+// of it there is.
+bool can_be_elastic(const PackJob& job, int dim) {
+  for (const AddressMap* map : {&job.packed, &job.other}) {
+    int digits = 0;
+    for (const AddressTerm& t : map->terms) {
+      if (t.dim != dim) continue;
+      if (!t.is_plain() || t.stride == 1) return false;
+      ++digits;
+    }
+    if (digits != 1) return false;
+  }
+  return job.into_packed;
 }
 
 // By their names, or parts of them; 16 x 16 is what the orders divide.
@@ -190,6 +207,7 @@ TEST_CASE("a run that is converted ends with a whole vector, or is a part of one
 struct Copy {
   std::string name;
   PackJob job;
+  i64 length = 0;  // of K, if that is elastic
 };
 std::vector<Copy> copies() {
   std::vector<Copy> all;
@@ -208,6 +226,18 @@ std::vector<Copy> copies() {
                  job_of(o, e, kTypes[t], in)});
       }
     }
+  const size_t plain = all.size();
+  for (size_t i = 0; i < plain; ++i)
+    if (can_be_elastic(all[i].job, K)) {
+      Copy c = all[i];
+      c.job.elastic = 1 << K;
+      for (const i64 length : {i64{1}, ceil_div(2 * c.job.extent[K], 3), c.job.extent[K]}) {
+        c.length = length;
+        c.name = fmt::format("{}, {} of them", all[i].name, length);
+        all.push_back(c);
+      }
+    }
+  REQUIRE(all.size() > plain + 50);
   return all;
 }
 
@@ -221,10 +251,11 @@ std::string source(const Isa& isa, const std::vector<Copy>& all) {
     calls += fmt::format(
         "extern \"C\" void copy_{0}(const void* src, void* dst);\n"
         "extern \"C\" MORELLO_TARGET void copy_{0}(const void* src, void* dst) {{\n"
-        "  {1}(static_cast<const {2}*>(src), static_cast<{3}*>(dst));\n}}\n",
+        "  {1}(static_cast<const {2}*>(src), static_cast<{3}*>(dst){4});\n}}\n",
         i, pack_function(functions, isa, job),
         c_type(job.into_packed ? job.other_type : job.packed_type),
-        c_type(job.into_packed ? job.packed_type : job.other_type));
+        c_type(job.into_packed ? job.packed_type : job.other_type),
+        job.elastic != 0 ? fmt::format(", {}", all[i].length) : "");
   }
   std::string text = "#include <cstddef>\n#include <cstdint>\n";
   if (!isa.include.empty()) text += fmt::format("#include {}\n", isa.include);
@@ -234,30 +265,58 @@ std::string source(const Isa& isa, const std::vector<Copy>& all) {
   return text + "\nnamespace {\n" + std::string(isa.prelude) + functions.text() + "}\n" + calls;
 }
 
+// What there is of a tile.
+Extents extent_of(const Copy& copy) {
+  Extents e = copy.job.extent;
+  if (copy.job.elastic != 0) e[K] = copy.length;
+  return e;
+}
+
+void each_place(const Box& box, size_t digit, i64 place, auto visit) {
+  if (digit == box.digits.size()) return visit(box.packed.fixed() + place);
+  const BoxDigit& d = box.digits[digit];
+  for (i64 i = 0; i < d.count; ++i) each_place(box, digit + 1, place + i * d.packed.fixed(), visit);
+}
+
 // Bytes that the copy leaves in a destination that was 0xff.
-std::string expected(const PackJob& job, const Values& values) {
+std::string expected(const Copy& copy, const Values& values) {
+  const PackJob& job = copy.job;
   const AddressMap& to = job.into_packed ? job.packed : job.other;
   const AddressMap& from = job.into_packed ? job.other : job.packed;
   const Dtype type = job.into_packed ? job.packed_type : job.other_type;
   const size_t size = static_cast<size_t>(bytes(type));
-  std::string out(static_cast<size_t>(to.elements) * size, job.into_packed ? '\0' : '\xff');
-  each_index(job.extent, [&](const Extents& x) {
+  const bool padded = job.into_packed && job.elastic == 0;
+  std::string out(static_cast<size_t>(to.elements) * size, padded ? '\0' : '\xff');
+  // Of what is elastic so much is padding as there is.
+  for (const Box& box : padding_boxes(job.packed, extent_of(copy)))
+    if (job.elastic != 0)
+      each_place(box, 0, 0, [&](i64 place) {
+        out.replace(static_cast<size_t>(place) * size, size, std::string(size, '\0'));
+      });
+  each_index(extent_of(copy), [&](const Extents& x) {
     const std::string element = test::encode(type, {values[static_cast<size_t>(from.offset(x))]});
     out.replace(static_cast<size_t>(to.offset(x)) * size, size, element);
   });
   return out;
 }
 
-std::string run(void (*copy)(const void*, void*), const PackJob& job, bool at_end) {
+std::string run(void (*function)(const void*, void*), const Copy& copy, bool at_end) {
+  const PackJob& job = copy.job;
   const AddressMap& from = job.into_packed ? job.other : job.packed;
   std::mt19937 random(7);
   Values values;
-  for (i64 i = 0; i < from.elements; ++i) values.push_back(static_cast<double>(random() % 120));
+  // Behind the last element there is nothing.
+  i64 elements = job.elastic != 0 ? 0 : from.elements;
+  if (job.elastic != 0)
+    each_index(extent_of(copy),
+               [&](const Extents& x) { elements = std::max(elements, from.offset(x) + 1); });
+  for (i64 i = 0; i < elements; ++i) values.push_back(static_cast<double>(random() % 120));
   const std::string in = test::encode(job.into_packed ? job.other_type : job.packed_type, values);
-  const std::string want = expected(job, values);
+  const std::string want = expected(copy, values);
   const Guarded src(in.size(), at_end), dst(want.size(), at_end);
   std::memcpy(src.as<void>(), in.data(), in.size());
-  copy(src.as<const void>(), dst.as<void>());
+  std::memset(dst.as<void>(), 0xff, want.size());
+  function(src.as<const void>(), dst.as<void>());
   dst.check("copy");
   return std::memcmp(dst.as<void>(), want.data(), want.size()) == 0 ? "" : "differs";
 }
@@ -276,7 +335,7 @@ void test_copies(const Isa& isa, const test::Compiler& compiler, const std::stri
     void* symbol = dlsym(library, fmt::format("copy_{}", i).c_str());
     REQUIRE(symbol != nullptr);
     for (bool at_end : {false, true})
-      CHECK(run(reinterpret_cast<void (*)(const void*, void*)>(symbol), all[i].job, at_end) == "");
+      CHECK(run(reinterpret_cast<void (*)(const void*, void*)>(symbol), all[i], at_end) == "");
   }
   dlclose(library);
 }

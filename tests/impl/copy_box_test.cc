@@ -61,5 +61,20 @@ TEST_CASE("boxes: digits that are adjacent on both sides are one run") {
   CHECK(whole_box(packed, tile) == Box{{{840, 1, 0}}, 0, 0});
 }
 
+TEST_CASE("boxes: what is known at run time only is a digit of its own") {
+  // All columns of a place without gaps, where rows would follow one another on both sides.
+  const Extents tile = extents(24, 7);
+  const AddressMap packed = PackedOrder{kOrders[3].packed}.address(tile);
+  const AddressMap other = PackedOrder{kOrders[3].other}.address(tile);
+  CHECK(element_boxes(packed, other, tile) == std::vector<Box>{{{{168, 1, 1}}, 0, 0}});
+  CHECK(element_boxes(packed, other, tile, 1 << K) ==
+        std::vector<Box>{{{{7, 24, 24, K}, {24, 1, 1}}, 0, 0}});
+  // Of padding, too; also where there may be but one.
+  const Extents ragged = extents(20, 1);
+  const AddressMap panel = PackedOrder{kOrders[3].packed}.address(ragged);
+  CHECK(padding_boxes(panel, ragged, 1 << K) ==
+        std::vector<Box>{{{{1, 24, 0, K}, {4, 1, 0}}, 20, 0}});
+}
+
 }  // namespace
 }  // namespace morello

@@ -1,5 +1,7 @@
 #include "impl/patchwork.h"
 
+#include <set>
+
 #include "impl/fixture.h"
 
 namespace morello {
@@ -145,6 +147,52 @@ TEST_CASE("elastic pieces are run for as much as there is") {
   }
 }
 
+TEST_CASE("what is copied for as much as there is") {
+  // Rows, of which calls say the number; not what is adjacent, or what blocks divide.
+  const auto copied = [](std::string_view text, int operand, std::string_view isa,
+                         std::string dim) {
+    const std::unique_ptr<KernelSpec> spec = test::spec(text);
+    const Computation& c = spec->computation();
+    std::set<bool> answers;
+    for (const Family& f : families(c, *find_isa(isa))) {
+      if (f.packed[operand].digits.empty()) continue;
+      Problem p;
+      p.computation = &c;
+      p.family = f;
+      for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+        if (c.dims[d].name == dim && can_be_elastic(f, c, d, 1))
+          answers.insert(can_copy_elastic(p, operand, d));
+    }
+    return answers;
+  };
+  const std::set<bool> always = {true}, never = {false};
+  const char* product = "(a: f32[6,k near 64], b: f32[k,n near 64]): f32 = matmul(a, b)";
+  CHECK(copied(product, 1, "avx2", "k") == always);
+  CHECK(copied(product, 0, "avx2", "k") == never);
+  CHECK(copied(product, 1, "avx2", "n") == never);
+  CHECK(copied(product, 2, "avx2", "n") == never);
+  CHECK(copied("(a: f32[k near 64,6] strided, b: f32[k,16]): f32 = matmul(transpose(a), b)", 0,
+               "avx2", "k") == always);
+  CHECK(copied("(a: f32[6,k near 64], b: f32[16,k]): f32 = matmul(a, transpose(b))", 1, "avx2",
+               "k") == never);
+  CHECK(copied("(a: f32[6,k%8 near 64], b: f32[k,16] order(0/8, 1, 0%8)): f32 = matmul(a, b)", 1,
+               "avx2", "k") == never);
+}
+
+TEST_CASE("copies for as much as there is are run") {
+  Sample s(2, true);
+  for (Piece& p : s.work.programs)
+    p.impl = std::make_shared<const Impl>(Impl{Move{.operand = 1, .copy = true, .body = p.impl}});
+  REQUIRE(verify(s.work, s.spec->computation()) == "");
+  Random random(3);
+  for (i64 m : {1, 2, 3})
+    for (i64 k : {2, 4, 6, 10, 14}) {
+      const Computation c = s.at(m, k);
+      const auto inputs = test::random_inputs(c, random);
+      CHECK(interpret(s.work, c, inputs) == evaluate(c, inputs));
+    }
+}
+
 TEST_CASE("a patchwork as text") {
   const Sample elastic(2, true);
   CHECK(print(elastic.work, elastic.spec->computation())
@@ -191,6 +239,7 @@ TEST_CASE("what is no patchwork") {
         "m=2 k<=4: it divides k, which is elastic");
   CHECK(with({Move{.operand = 0, .copy = true, .body = leaf}}) ==
         "m=2 k<=4: it copies a along k, which is elastic");
+  CHECK(with({Move{.operand = 1, .copy = true, .body = leaf}}) == "");
 }
 
 }  // namespace

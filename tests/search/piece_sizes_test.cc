@@ -55,8 +55,14 @@ TEST_CASE("the mean of a reduction's pieces") {
   const auto none = [](i64 multiple, i64) {
     return multiple > 0 ? Cost::infinite() : Cost::cycles(1);
   };
-  CHECK(mean_of_sum({0, {64, 1}, 0}, none).finite());
-  CHECK(!mean_of_sum({0, {64, 1}, 1}, none).finite());
+  CHECK(mean_of_sum({0, {64, 1}, 0}, none) < kNone);
+  CHECK(mean_of_sum({0, {64, 1}, 1}, none) == kNone);
+  // Proportions: what takes twice as long at every extent is one more, whatever the extent.
+  const auto of = [](i64 each, i64 pass) {
+    return mean_of_sum({0, {64, 1}, 1},
+                       [=](i64, i64 size) { return Cost::cycles(each * size + pass); });
+  };
+  CHECK(of(2000, 2000) - of(1000, 1000) == 1024 * 30);
 }
 
 TEST_CASE("pieces of a reduction") {

@@ -237,7 +237,7 @@ void PackWriter::tabled(std::span<const Box* const> alike) {
 
 void PackWriter::one_by_one() {
   const bool in = job_.into_packed;
-  if (in) fill(w_, names_, whole_box(job_.packed, job_.extent), to(), 0);
+  if (in) fill(w_, names_, whole_box(job_.packed, job_.extent, job_.elastic), to(), 0);
   std::array<std::string, kMaxDims> index;
   for (size_t d = 0; d < index.size(); ++d)
     if (const int dim = static_cast<int>(d); job_.extent[d] > 1)

@@ -204,13 +204,13 @@ i64 run_of(const Box& box) {
   return dense ? box.digits.back().count : 1;
 }
 
-Box whole_box(const AddressMap& map, const Extents& extent) {
+Box whole_box(const AddressMap& map, const Extents& extent, unsigned elastic) {
   const AddressMap none;
   std::vector<Box> boxes(1);
   for (int d = 0; d < kMaxDims; ++d) {
     if (!map.touches(d)) continue;
     const Cutter cutter(map, none, d);
-    multiply(boxes, cutter.elements(cutter.padded(extent[d])));
+    multiply(boxes, all_of(cutter, d, cutter.padded(extent[d]), elastic));
   }
   MORELLO_CHECK(boxes.size() == 1, "a tile of {} boxes", boxes.size());
   join(boxes[0]);

@@ -39,6 +39,6 @@ std::vector<Box> padding_boxes(const AddressMap& packed, const Extents& extent,
                                unsigned elastic = 0);
 
 // All places, padding included.
-Box whole_box(const AddressMap& map, const Extents& extent);
+Box whole_box(const AddressMap& map, const Extents& extent, unsigned elastic = 0);
 
 }  // namespace morello

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 namespace morello {
 namespace {
 
@@ -33,16 +35,16 @@ TEST_CASE("pieces of a parallel dim") {
   CHECK(pieces(16, 16, 4, dear) == "16");
   CHECK(pieces(1, 256, 8, none) == "256 1");
   // The dearer calls are, the more sizes are worth it; no more than there may be.
-  CHECK(pieces(1, 256, 8, dear) == "256 64 32 16 8 4 2 1");
+  CHECK(pieces(1, 256, 8, dear) == "256 128 64 32 16 8 4 1");
   CHECK(pieces(1, 256, 3, dear).ends_with(" 1"));
   CHECK(pieces(1, 256, 2, dear) == "256 1");
   // As many elements as a vector has cost what one does.
   CHECK(pieces(1, 256, 4, vectors(16, 160, 20)) == "256 16 4 1");
-  CHECK(pieces(1, 256, 4, vectors(16, 160, 20, 16)) == "256 16 any*1");
-  CHECK(pieces(4, 256, 4, vectors(16, 160, 20, 16)) == "256 32 16 any*4");
+  CHECK(pieces(1, 256, 4, vectors(16, 160, 20, 16)) == "256 32 16 any*1");
+  CHECK(pieces(4, 256, 4, vectors(16, 160, 20, 16)) == "256 64 16 any*4");
   // Elastic ones of several vectors compute them all.
-  CHECK(pieces(1, 256, 4, vectors(16, 160, 20, 256)) == "256 16 any*1");
-  CHECK(pieces(1, 256, 4, vectors(16, 16, 200, 256)) == "256 64 32 any*1");
+  CHECK(pieces(1, 256, 4, vectors(16, 160, 20, 256)) == "256 32 16 any*1");
+  CHECK(pieces(1, 256, 4, vectors(16, 16, 200, 256)) == "256 128 64 any*1");
 }
 
 TEST_CASE("the mean of a reduction's pieces") {
@@ -57,12 +59,13 @@ TEST_CASE("the mean of a reduction's pieces") {
   };
   CHECK(mean_of_sum({0, {64, 1}, 0}, none) < kNone);
   CHECK(mean_of_sum({0, {64, 1}, 1}, none) == kNone);
-  // Proportions: what takes twice as long at every extent is one more, whatever the extent.
+  // Proportions: what takes twice as long is one more at every extent, of which there are 27.
   const auto of = [](i64 each, i64 pass) {
     return mean_of_sum({0, {64, 1}, 1},
                        [=](i64, i64 size) { return Cost::cycles(each * size + pass); });
   };
-  CHECK(of(2000, 2000) - of(1000, 1000) == 1024 * 30);
+  const Proportion twice = of(2000, 2000) - of(1000, 1000);
+  CHECK(std::abs(twice - 1024 * 27) <= 27);  // each is rounded
 }
 
 TEST_CASE("pieces of a reduction") {

@@ -67,9 +67,11 @@ Computation with_extents(const Computation& c, const std::vector<i64>& extents) 
 // Rows whose distance the user says begin at an odd number of lines from one another, at least one
 // line apart: so they lie in all sets of a cache, as those of a caller who cares do, and no two are
 // taken for one piece of memory. Others lie as close as sizes allow, of which the nominal ones are
-// assumed: a power of two, if that is typical, with what it does to sets.
+// assumed: a power of two, if that is typical, with what it does to sets. That is no less than a
+// line, and more than what lies inside: a nominal size of 1 makes nothing adjacent.
+constexpr i64 kLine = 64;
+
 static i64 assumed_stride(i64 elements, Dtype t) {
-  constexpr i64 kLine = 64;
   const i64 lines = ceil_div(elements * bytes(t), kLine) + 1;
   return (lines + 1 - lines % 2) * kLine / bytes(t);
 }
@@ -85,11 +87,15 @@ static void set_strides(const Computation& c, Operand& o) {
   const std::vector<Digit>& digits = o.layout.digits;
   std::vector<Stride> strides(digits.size());
   Stride next;
+  i64 inside = 0;  // from one value of the digit before to the next
   bool any = false;
   for (size_t i = digits.size(); i-- > 0;) {
     const bool innermost = i + 1 == digits.size();
     if (o.strided && !innermost) next.run_time = true;
-    if (next.run_time && o.strided) next.elements = assumed_stride(next.elements, o.dtype);
+    const bool close = next.elements * bytes(o.dtype) < kLine || next.elements <= inside;
+    if (next.run_time && (o.strided || close))
+      next.elements = assumed_stride(next.elements, o.dtype);
+    inside = next.elements;
     any |= next.run_time;
     strides[i] = next;
     next.elements *= o.layout.extent(digits[i], o.shape);

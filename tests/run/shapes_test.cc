@@ -79,6 +79,7 @@ constexpr Shape kRunTime[] = {
     {"elastic_quads(a: u8[5,k near 200], b: i8[k,n near 30]): i32 = matmul(a, b)", 1},
     {"elastic_copies(a: f32[m near 64,k near 100], b: f32[k,n near 1024]): f32 = matmul(a, b)", 2},
     {"elastic_copy(a: f32[33,k near 128], b: f32[k,1023] strided): f32 = matmul(a, b)", 1},
+    {"elastic_column(a: f32[8,k near 40], b: f32[k,n near 1]): f32 = matmul(a, b)", 1},
     {"elastic_max(x: i32[k near 300,n near 70]): i32 = reduce_max(x, axis=0)", 2},
     {"elastic_scores(q: f32[m near 20,24], k: f32[24,n near 50], z: f32[n]): f32 = "
      "matmul(q, k) * 0.5 + z",

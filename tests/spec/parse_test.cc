@@ -170,14 +170,27 @@ TEST_CASE("sizes and strides known at run time only") {
   CHECK(names(spec.params[0]) == "a_stride0:0 a_stride1:1 ");
   CHECK(names(spec.params[1]) == "");
   CHECK(names(spec.result()) == "out_stride0:0 out_stride2:2 ");
-  // What no caller says follows from sizes; rows are assumed an odd number of lines apart.
+  // Rows of which callers say how far apart they are: an odd number of lines. Others follow from
+  // nominal sizes.
   const Computation& c = spec.computation();
   CHECK(c.operands[0].strides == std::vector<Stride>{{64 * 48 + 16, true}, {48, true}, {1, false}});
-  CHECK(c.operands[1].strides == std::vector<Stride>{{8 * 80 + 16, true}, {80, true}, {1, false}});
+  CHECK(c.operands[1].strides == std::vector<Stride>{{8 * 48, true}, {48, true}, {1, false}});
   CHECK(with_extents(c, {2, 6, 5, 8}).operands[1].shape == std::vector<i64>{2, 8, 5});
   CHECK(with_extents(c, {2, 6, 5, 8}).operands[1].strides == c.operands[1].strides);
   CHECK(run_time_size(c, 0) == nullptr);
   CHECK(run_time_size(c, 1)->name == "m");
+  // No size makes rows adjacent, or as far apart as what lies in them.
+  const auto strides = [](std::string_view text) {
+    return parsed(text).computation().operands[0].strides;
+  };
+  CHECK(strides("(a: f32[9,n near 1]): f32 = a + a") ==
+        std::vector<Stride>{{48, true}, {1, false}});
+  CHECK(strides("(a: f32[9,n near 15]): f32 = a + a") ==
+        std::vector<Stride>{{48, true}, {1, false}});
+  CHECK(strides("(a: f32[9,n near 16]): f32 = a + a") ==
+        std::vector<Stride>{{16, true}, {1, false}});
+  CHECK(strides("(a: f32[9,n near 1,32]): f32 = a + a") ==
+        std::vector<Stride>{{48, true}, {32, false}, {1, false}});
 }
 
 TEST_CASE("the accumulation type follows from the types") {

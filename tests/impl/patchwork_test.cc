@@ -115,10 +115,7 @@ struct Sample {
   Computation at(i64 m, i64 k) const { return with_extents(spec->computation(), {m, 3, k}); }
 };
 
-TEST_CASE("a patchwork is run piece by piece") {
-  const Sample s;
-  REQUIRE(verify(s.work, s.spec->computation()) == "");
-  CHECK(s.work.number({1, 0}, true) == 5);
+void check_sizes(const Sample& s) {
   Random random(3);
   for (i64 m : {1, 2, 3, 5})
     for (i64 k : {2, 4, 6, 10, 14}) {
@@ -126,6 +123,13 @@ TEST_CASE("a patchwork is run piece by piece") {
       const auto inputs = test::random_inputs(c, random);
       CHECK(interpret(s.work, c, inputs) == evaluate(c, inputs));
     }
+}
+
+TEST_CASE("a patchwork is run piece by piece") {
+  const Sample s;
+  REQUIRE(verify(s.work, s.spec->computation()) == "");
+  CHECK(s.work.number({1, 0}, true) == 5);
+  check_sizes(s);
 }
 
 TEST_CASE("elastic pieces are run for as much as there is") {
@@ -137,13 +141,7 @@ TEST_CASE("elastic pieces are run for as much as there is") {
       for (const bool adds : {false, true})
         s.work.programs[s.work.number({0, 0}, adds)] = s.work.programs[s.work.number({0, 1}, adds)];
     REQUIRE(verify(s.work, s.spec->computation()) == "");
-    Random random(3);
-    for (i64 m : {1, 2, 3})
-      for (i64 k : {2, 4, 6, 10, 14}) {
-        const Computation c = s.at(m, k);
-        const auto inputs = test::random_inputs(c, random);
-        CHECK(interpret(s.work, c, inputs) == evaluate(c, inputs));
-      }
+    check_sizes(s);
   }
 }
 
@@ -184,13 +182,7 @@ TEST_CASE("copies for as much as there is are run") {
   for (Piece& p : s.work.programs)
     p.impl = std::make_shared<const Impl>(Impl{Move{.operand = 1, .copy = true, .body = p.impl}});
   REQUIRE(verify(s.work, s.spec->computation()) == "");
-  Random random(3);
-  for (i64 m : {1, 2, 3})
-    for (i64 k : {2, 4, 6, 10, 14}) {
-      const Computation c = s.at(m, k);
-      const auto inputs = test::random_inputs(c, random);
-      CHECK(interpret(s.work, c, inputs) == evaluate(c, inputs));
-    }
+  check_sizes(s);
 }
 
 TEST_CASE("a patchwork as text") {

@@ -41,7 +41,8 @@ struct Part {
   bool read_again = false;  // ... but is read by what comes behind it before that
   bool in_place = false;    // its output lies where it reads, and stays in the caches
   // Dims of which each call of the program says how much there is, at most the extent; a bit each.
-  // Nothing divides them, and no operand is copied along them (patchwork.h).
+  // Nothing divides them, and nothing but rows is copied along them (can_copy_elastic,
+  // patchwork.h).
   std::uint8_t elastic = 0;
   bool is_elastic(int dim) const { return (elastic >> dim & 1) != 0; }
   static Part at(Level level) {

@@ -34,18 +34,19 @@ i64 logarithm(i64 n) {
   return out;
 }
 
-// How many extents mean_over_extents() looks at.
-i64 number_of_extents(const PiecedDim& d) {
-  i64 count = 0;
-  for (i64 n = 1; n * d.sizes.back() <= 2 * d.sizes.front(); n += 1 + n / kExtents) ++count;
-  return count;
+// What means are over, in granules.
+std::vector<i64> extents_looked_at(const PiecedDim& d) {
+  std::vector<i64> out;
+  for (i64 n = 1; n * d.sizes.back() <= 2 * d.sizes.front(); n += 1 + n / kExtents)
+    out.push_back(n);
+  return out;
 }
 
 // Of all extents: pieces take so many cycles.
 Proportion mean_over_extents(const PiecedDim& d, bool reduction, const std::vector<i64>& cycles) {
   const i64 granule = d.sizes.back();
   Proportion sum = 0;
-  for (i64 n = 1; n * granule <= 2 * d.sizes.front(); n += 1 + n / kExtents) {
+  for (const i64 n : extents_looked_at(d)) {
     i64 all = 0;
     for (const Cut& cut : cuts(d, n * granule, reduction)) {
       const i64 whole = cycles[static_cast<size_t>(cut.which)];
@@ -89,7 +90,7 @@ class ParallelPieces {
       if (d.elastic > 0) ++d.elastic;
       take(d);
     }
-    if ((had - least_) * earned >= number_of_extents(before) * kNatural) return true;
+    if ((had - least_) * earned >= std::ssize(extents_looked_at(before)) * kNatural) return true;
     best_ = before;
     return false;
   }

@@ -125,8 +125,8 @@ TEST_CASE("pieces") {
 }
 
 // Rows as far apart as the nominal size says lie in few sets of a cache. (f32 512^3 with all sizes
-// at run time took 1.4 times as long, and m up to 16 with k and n of 1024 1.6 times, where they
-// were taken to lie in all, and elastic programs copied nothing.)
+// at run time took 1.2 to 1.4 times as long, and m up to 16 with k and n of 1024 1.3 to 1.6 times,
+// where they were taken to lie in all, and elastic programs copied nothing.)
 TEST_CASE("rows that lie in few sets are copied, as many as there are") {
   const auto copies = [](std::string_view text) {
     const KernelSpec k = spec(text);

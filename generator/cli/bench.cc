@@ -123,8 +123,9 @@ void run_bench(const BenchArgs& a) {
     KernelSpec subject = spec;
     subject.name = "kernel";
     KernelFound found{&subject, {}};
-    for (const Isa* isa : worth_a_variant(isas, spec))
-      found.variants.push_back(search(spec, machine, *isa, a.search, memo));
+    const std::vector<const Isa*> variants = worth_a_variant(isas, spec);
+    for (const Isa* isa : variants)
+      found.variants.push_back(search(spec, machine, *isa, variants, a.search, memo));
     EmitOptions options;
     options.space = "bench";
     options.header_name = "kernel.h";

@@ -21,7 +21,7 @@ static void run(const SpecArgs& spec, const SearchArgs& args,
   std::vector<Section> sections;
   for (const KernelSpec& k : kernels)
     for (const Isa* isa : isas) {
-      const Found found = search(k, machine, *isa, args, memo);
+      const Found found = search(k, machine, *isa, worth_a_variant(isas, k), args, memo);
       if (!out.empty()) out += "\n";
       const std::string text =
           fmt::format("kernel       {}\nmachine      {}, {}\n", k.str(), machine.name, isa->name) +

@@ -89,9 +89,11 @@ std::vector<KernelFound> find_all(const GenerateArgs& a, const std::vector<Kerne
   for (size_t i = 0; i < specs.size(); ++i) {
     KernelFound& k = kernels.emplace_back(KernelFound{&specs[i], {}});
     size_t v = 0;
-    for (const Isa* isa : worth_a_variant(isas, specs[i])) {
+    const std::vector<const Isa*> variants = worth_a_variant(isas, specs[i]);
+    for (const Isa* isa : variants) {
       std::optional<Found>& f = found[i][v++];
-      k.variants.push_back(f ? std::move(*f) : search(specs[i], machine, *isa, a.search, memo));
+      k.variants.push_back(f ? std::move(*f)
+                             : search(specs[i], machine, *isa, variants, a.search, memo));
     }
   }
   return kernels;

@@ -115,21 +115,6 @@ std::vector<const Isa*> isas_of(const Machine& machine) {
   return out;
 }
 
-std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const KernelSpec& k) {
-  const auto idle = [&](const Isa* isa) {
-    for (const Isa* base = isa->base; base != nullptr; base = base->base)
-      if (std::find(isas.begin(), isas.end(), base) != isas.end() &&
-          std::none_of(k.stages.begin(), k.stages.end(), [&](const Stage& s) {
-            return adds_to(*isa, *base, collapse(s.computation));
-          }))
-        return true;
-    return false;
-  };
-  std::vector<const Isa*> out;
-  std::remove_copy_if(isas.begin(), isas.end(), std::back_inserter(out), idle);
-  return out;
-}
-
 std::vector<const Isa*> SearchArgs::isas() const {
   if (!isa) return {};
   const std::vector<std::string> known = isa_names();
@@ -171,13 +156,14 @@ static Progress::Kind kind_of(const std::string& progress) {
 }
 
 Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
-             const SearchArgs& args, OpenMemo& memo) {
+             std::span<const Isa* const> variants, const SearchArgs& args, OpenMemo& memo) {
   const std::string title =
       fmt::format("{} {}", kernel.name.empty() ? "kernel" : kernel.name, isa.name);
   SearchProgress counters;
   const Progress progress(title, kind_of(args.progress), counters);
   SearchOptions options;
   options.threads = args.threads;
+  options.programs = programs_of(isa, variants);
   options.jobs = args.jobs > 0 ? args.jobs
                                : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   options.max_specs = args.max_specs;

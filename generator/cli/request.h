@@ -6,6 +6,7 @@
 
 #include "cli/memo.h"
 #include "search/optimize.h"
+#include "search/variants.h"
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -39,15 +40,14 @@ struct SearchArgs {
 // What a header for the machine has unless the user says otherwise: the machine's own instruction
 // set and those narrower that extend no other.
 std::vector<const Isa*> isas_of(const Machine& machine);
-// Without those that extend another of the list and have nothing for this kernel that it lacks.
-std::vector<const Isa*> worth_a_variant(const std::vector<const Isa*>& isas, const KernelSpec& k);
 
 // One kernel searched for one instruction set.
 struct Found {
   Optimum best;
   double seconds = 0;  // CPU time of the search, all threads
 };
+// Beside others, or alone, of which the header has variants.
 Found search(const KernelSpec& kernel, const Machine& machine, const Isa& isa,
-             const SearchArgs& args, OpenMemo& memo);
+             std::span<const Isa* const> variants, const SearchArgs& args, OpenMemo& memo);
 
 }  // namespace morello

@@ -9,11 +9,14 @@
 #include "impl/patchwork.h"
 #include "search/solver.h"
 #include "search/tables.h"
+#include "search/variants.h"
 
 namespace morello {
 
 struct SearchOptions {
   int threads = 1;              // what the kernel may use at run time
+  // About so many programs for sizes known at run time, from kFewestPrograms on.
+  int programs = kMostPrograms;
   int jobs = 1;                 // what the search may use; never changes the answer
   i64 max_specs = 0;            // deterministic budget per family; 0: none
   bool count_programs = false;  // fill in Optimum::log10_programs

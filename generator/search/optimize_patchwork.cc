@@ -25,9 +25,6 @@ namespace {
 // Pieces grow to so many elements where one dim has a size known at run time only; to a quarter
 // of that for every other such dim.
 constexpr i64 kLargestPiece = kMostGranules;
-// A dim with a bound of so many granules has a program for every size; half as many for every other
-// dim that has a size known at run time only.
-constexpr i64 kMostExact = 16;
 // "About the same": within this part of the cost.
 constexpr i64 kSame = 64;
 // An elastic program does a piece that is not elastic too, if that takes less than one part in so
@@ -136,9 +133,11 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
   if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }
 
+// Whether a dim has a program for every size: up to as many granules as there are to be programs,
+// half as many for every other dim that has a size known at run time only.
 bool PatchworkSearch::exact(int dim) const {
   const RunTimeSize& s = *run_time_size(c_, dim);
-  return s.bound > 0 && s.bound / s.granule <= kMostExact >> (loops_.size() - 1) &&
+  return s.bound > 0 && s.bound / s.granule <= options_.programs >> (loops_.size() - 1) &&
          !c_.dims[dim].reduction;
 }
 
@@ -147,13 +146,15 @@ i64 PatchworkSearch::parallel_loops() const {
 }
 
 // Sizes that a parallel dim has where those chosen before combine in so many ways. Two dims have 16
-// programs together: 256, 64, 16, 4 and 1 rows of 256, 16 and up to 16 columns, or four of both.
+// programs together: 256, 64, 16, 4 and 1 rows of 256, 16 and up to 16 columns, or four of both;
+// a fallback has two of both.
 // (f32 with m, k and n at run time, five of both: a header of 7,100 lines by AVX2 and 13,000 by
 // AVX-512, for 3,500 and 5,200 with four.)
 int PatchworkSearch::most_sizes(int combinations) const {
-  if (parallel_loops() == 1) return 12;
-  if (parallel_loops() > 2) return 3;
-  return combinations == 1 ? 4 : std::min(5, 16 / combinations);
+  const int programs = options_.programs;
+  if (parallel_loops() == 1) return std::min(12, programs);
+  if (parallel_loops() > 2) return programs < kMostPrograms ? 2 : 3;
+  return combinations == 1 ? std::max(2, programs / 4) : std::clamp(programs / combinations, 2, 5);
 }
 
 void PatchworkSearch::set_menus(bool coarse) {
@@ -172,7 +173,7 @@ std::vector<i64> PatchworkSearch::menu(int dim, bool coarse) const {
   }
   const int others = static_cast<int>(loops_.size()) - 1;
   const i64 most = std::max(s.granule, std::min(s.nominal(), kLargestPiece >> 2 * others));
-  const i64 ratio = coarse                   ? i64{2} << others
+  const i64 ratio = coarse ? (i64{2} << others) * kMostPrograms / options_.programs
                     : c_.dims[dim].reduction ? 4
                                              : i64{1} << parallel_loops();
   for (i64 size = s.granule; size <= most; size *= ratio) out.push_back(size);

@@ -65,10 +65,11 @@ class ParallelPieces {
     least_ = mean(best_);
   }
 
-  // The size below which all are elastic.
-  void choose_elastic() {
+  // The size below which all are elastic: the largest one, if there may be no other.
+  void choose_elastic(int most) {
     const PiecedDim plain = best_;
     for (i64 size = 2 * granule_; size <= largest_; size *= 2) {
+      if (size < largest_ && most < 3) continue;
       if (!cycles(size, true).finite()) continue;
       PiecedDim d = plain;
       if (size < largest_) d.sizes.insert(d.sizes.end() - 1, size);
@@ -149,7 +150,7 @@ class ParallelPieces {
 PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earned,
                           const PieceCost& cost) {
   ParallelPieces pieces(dim, granule, largest, cost);
-  pieces.choose_elastic();
+  pieces.choose_elastic(most);
   while (std::ssize(pieces.best().sizes) < most && pieces.choose_another(earned)) continue;
   pieces.move_sizes();
   return pieces.best();

@@ -41,13 +41,14 @@ class Batch {
   std::vector<std::string> programs() const;
 
   // CPU seconds that it takes to compile a translation unit with nothing but the header of one
-  // kernel, for the kernel that takes longest; and what is wrong, or "".
+  // kernel, for the kernel that takes longest, of all or of the longest header only; and what is
+  // wrong, or "". What takes more than `most` is compiled again.
   struct Longest {
     double seconds = 0;
     std::string spec;
     std::string problem;
   };
-  Longest compile_alone(const Toolchain& toolchain) const;
+  Longest compile_alone(const Toolchain& toolchain, bool all, double most) const;
 
   // Emits several headers and a program that includes all of them; compiles and runs it. Returns ""
   // or everything that is known of the failures. `arguments`: see run_subjects().
@@ -74,6 +75,8 @@ class Batch {
     std::vector<std::string> headers, compiled;
   };
   Sources emit() const;
+  std::string header_alone(const Kernel& k) const;
+  void write_alone(const Kernel& k, const std::string& header) const;
   std::string describe(const Kernel& k) const;
   std::string search(Kernel& k);
   void count_outputs(const std::string& printed);

@@ -2,6 +2,8 @@
 // size, and chosen for what the spec says.
 #include "impl/patchwork.h"
 
+#include <fmt/ranges.h>
+
 #include "search/kept_tables.h"
 #include "search/toy.h"
 
@@ -139,6 +141,34 @@ TEST_CASE("rows that lie in few sets are copied, as many as there are") {
   };
   CHECK(copies("(a: f32[64,k near 64], b: f32[k,n near 1024]): f32 = matmul(a, b)"));
   CHECK(!copies("(a: f32[64,k near 64], b: f32[k,n near 1040]): f32 = matmul(a, b)"));
+}
+
+struct Programs {
+  std::string_view text;
+  std::vector<size_t> most, fewest;  // sizes of each dim
+};
+
+// Bounds of 9 and 16: a program for every size where that many may be.
+const Programs kPrograms[] = {
+    {"(a: f32[m to 9,24], b: f32[24,8]): f32 = matmul(a, b)", {9}, {3}},
+    {"(a: f32[m to 4,24], b: f32[24,8]): f32 = matmul(a, b)", {4}, {4}},
+    {"(x: f32[m to 8,n%2 to 16]): f32 = x + x", {8, 8}, {2, 2}},
+    {"(a: f32[m near 64,24], b: f32[24,n near 64]): f32 = matmul(a, b)", {5, 3}, {2, 2}},
+};
+
+TEST_CASE("a variant has about as many programs as it may") {
+  for (const Programs& row : kPrograms) {
+    CAPTURE(row.text);
+    const KernelSpec k = spec(row.text);
+    for (const int programs : {kMostPrograms, kFewestPrograms}) {
+      const Optimum o = found(
+          optimize(k.computation(), toy_machine(), *find_isa("avx2"), {.programs = programs}));
+      std::vector<size_t> sizes;
+      for (const PiecedDim& d : o.patchwork->dims) sizes.push_back(d.sizes.size());
+      CAPTURE(fmt::format("{}", sizes));
+      CHECK(sizes == (programs == kMostPrograms ? row.most : row.fewest));
+    }
+  }
 }
 
 TEST_CASE("the same patchwork whatever the jobs and what is known already") {

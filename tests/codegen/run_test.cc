@@ -2,6 +2,7 @@
 // buffers between guard pages.
 
 #include "harness.h"
+#include "long.h"
 #include "random_program.h"
 
 namespace morello {
@@ -236,7 +237,7 @@ void random_round(std::uint64_t seed, const test::Compiler& compiler, const std:
 }
 
 TEST_CASE("random programs") {
-  i64 rounds = 3;
+  i64 rounds = kLong ? 3 : 1;
   if (const char* text = std::getenv("MORELLO_TEST_ROUNDS")) rounds = std::atoll(text);
   std::uint64_t first = 1;
   if (const char* text = std::getenv("MORELLO_TEST_SEED"))

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "codegen/harness.h"
+#include "long.h"
 #include "search/fused_specs.h"
 #include "search/toy.h"
 #include "spec/algebra.h"
@@ -35,16 +36,25 @@ constexpr const char* kFlags =
 
 void check_kernels(std::span<const std::string_view> texts, Pads pads, const std::string& name) {
   const Machine machines[] = {toy_machine(1024, 4096, 16384), toy_machine(4096, 32768, 262144)};
-  std::vector<std::unique_ptr<Kernel>> kernels;
-  std::vector<std::vector<std::vector<double>>> inputs;
-  for (std::string_view text : texts) {
-    const size_t i = kernels.size();
-    kernels.push_back(kernel(text, fmt::format("k{}", i), 1 + i % 2, machines[i / 2 % 2], pads));
-    inputs.push_back(small_numbers(graph_of(*kernels.back()->spec)));
+  struct Group {
+    std::vector<std::unique_ptr<Kernel>> kernels;
+    std::vector<std::vector<std::vector<double>>> inputs;
+  };
+  Group groups[2];
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Group& g = groups[i / 4 % 2];
+    g.kernels.push_back(
+        kernel(texts[i], fmt::format("k{}", i), 1 + i % 2, machines[i / 2 % 2], pads));
+    g.inputs.push_back(small_numbers(graph_of(*g.kernels.back()->spec)));
   }
-  for (const char* command : {MORELLO_TEST_CXX, MORELLO_TEST_CLANG})
-    if (*command != 0)
-      CHECK(compile_and_run(kernels, {.command = command, .flags = kFlags}, name, &inputs) == "");
+  // Each group with one compiler; with both where time is not short.
+  constexpr const char* kCommands[] = {MORELLO_TEST_CXX, MORELLO_TEST_CLANG};
+  const bool both = *kCommands[1] != 0;
+  for (size_t g = 0; g < 2; ++g)
+    for (size_t c = 0; c < (both ? 2 : 1); ++c)
+      if (kLong || !both || g == c)
+        CHECK(compile_and_run(groups[g].kernels, {.command = kCommands[c], .flags = kFlags},
+                              fmt::format("{}{}", name, g), &groups[g].inputs) == "");
 }
 
 TEST_CASE("kernels of several stages") { check_kernels(kFusedSpecs, Pads::kAsIsCheapest, "fused"); }

@@ -11,11 +11,13 @@
 //   cost is affine in those of its calls, and for the meaning, because calls know of each other
 //   only what is stored.
 
+#include <bit>
 #include <cmath>
 #include <set>
 
 #include "every_fusion.h"
 #include "fused_specs.h"
+#include "long.h"
 #include "spec/algebra.h"
 #include "toy.h"
 
@@ -294,6 +296,11 @@ TEST_CASE("the search finds the least cost of all programs of several stages") {
     const KernelSpec k = spec(text);
     REQUIRE(k.stages.size() > 1);
     for (const int threads : {1, 2}) {
+      // Half of them, of every machine, instruction set and number of threads.
+      if (!kLong && std::popcount(turn) % 2 != 0) {
+        ++turn;
+        continue;
+      }
       CAPTURE(threads);
       const std::string isa = turn / 2 % 2 == 0 ? "scalar" : "avx2";
       const Machine& machine = machines[turn++ % std::size(machines)];

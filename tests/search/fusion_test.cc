@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "long.h"
 #include "search/fused_specs.h"
 #include "search/fusion_search.h"
 #include "search/fusion_text.h"
@@ -39,23 +40,16 @@ TEST_CASE("a fusion is legal, and computes what its stages do") {
   }
 }
 
-// Whether every spec is searched in every way, which takes three minutes, or they take turns.
-#ifdef MORELLO_LONG
-constexpr bool kEveryWay = true;
-#else
-constexpr bool kEveryWay = false;
-#endif
-
 TEST_CASE("bounds change no answer, and neither do threads of the search") {
   const Machine machine = toy_machine(1024, 8192, 0);
   size_t turn = 0;
   for (std::string_view text : kFusedSpecs) {
     CAPTURE(text);
     const KernelSpec k = spec(text);
-    const bool unbounded = kEveryWay || turn % 4 == 0, small = turn % 2 == 0;
+    const bool unbounded = has_turn(turn, 12), small = turn % 2 == 0;
     ++turn;
     for (const bool small_gains : {false, true}) {
-      if (!kEveryWay && small_gains != small) continue;
+      if (!kLong && small_gains != small) continue;
       SearchOptions options{.small_gains = small_gains};
       const Optimum all = found(optimize(k, machine, *find_isa("avx2"), options));
       options.jobs = 2;
@@ -375,6 +369,7 @@ TEST_CASE("tiles keep more between stages than all else only where they are much
 
 TEST_CASE("a Graph is searched for what costs less than its stages one after the other") {
   const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  size_t turn = 0;
   for (const char* text :
        {"(x: f32[40,600]): f32 = softmax(x, axis=1)",
         "(a: f32[60,70], b: f32[70,80], c: f32[80,50]): f32 = matmul(matmul(a, b), c)",
@@ -382,6 +377,7 @@ TEST_CASE("a Graph is searched for what costs less than its stages one after the
         "matmul(softmax(matmul(q, transpose(k)), axis=1), v)"})
     for (const char* isa : {"scalar", "avx2"})
       for (const int threads : {1, 2}) {
+        if (!has_turn(turn++, 3)) continue;
         CAPTURE(text);
         CAPTURE(isa);
         CAPTURE(threads);

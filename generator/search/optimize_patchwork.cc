@@ -133,11 +133,12 @@ PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, c
   if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
 }
 
-// Whether a dim has a program for every size: up to as many granules as there are to be programs,
-// half as many for every other dim that has a size known at run time only.
+// Whether a dim has a program for every size: up to about as many granules as there are to be
+// programs, half as many for every other dim that has a size known at run time only.
 bool PatchworkSearch::exact(int dim) const {
   const RunTimeSize& s = *run_time_size(c_, dim);
-  return s.bound > 0 && s.bound / s.granule <= options_.programs >> (loops_.size() - 1) &&
+  const int most = std::min(kMostPrograms, options_.programs * 4 / 3);
+  return s.bound > 0 && s.bound / s.granule <= most >> (loops_.size() - 1) &&
          !c_.dims[dim].reduction;
 }
 

@@ -242,16 +242,24 @@ void check_all(Batch& batch) {
     CHECK(batch.check({compilers[c], kLong || c == 0 ? "-O2" : "-O0"}, "1") == "");
 }
 
-TEST_CASE("small shapes") {
+// Each shape with one compiler; with all of them where time is not short.
+void check_shapes(std::span<const Shape> shapes, const std::string& directory,
+                  const std::string& isas = all_isas()) {
   const Machine machine = *load_machine("x86-64-v3");
-  Batch batch = found(kQuick, MORELLO_RUN_DIRECTORY "/small", machine);
-  check_all(batch);
+  const std::vector<std::string> compilers = known_compilers();
+  for (size_t c = 0; c < compilers.size(); ++c) {
+    std::vector<Shape> share;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      if (kLong || i / 2 % compilers.size() == c) share.push_back(shapes[i]);
+    Batch batch = found(share, fmt::format("{}/{}", directory, c), machine, isas);
+    CHECK(batch.check({compilers[c], "-O2"}, "1") == "");
+  }
 }
 
+TEST_CASE("small shapes") { check_shapes(kQuick, MORELLO_RUN_DIRECTORY "/small"); }
+
 TEST_CASE("several stages") {
-  const Machine machine = *load_machine("x86-64-v3");
-  Batch batch = found(kStages, MORELLO_RUN_DIRECTORY "/stages", machine, "avx512_bf16,avx2,scalar");
-  check_all(batch);
+  check_shapes(kStages, MORELLO_RUN_DIRECTORY "/stages", "avx512_bf16,avx2,scalar");
 }
 
 // Caches so small and memory so dear that all depends on how memory is read and written.
@@ -313,9 +321,7 @@ TEST_CASE("rows far apart") {
 }
 
 TEST_CASE("sizes and strides known at run time only") {
-  const Machine machine = *load_machine("x86-64-v3");
-  Batch batch = found(kRunTime, MORELLO_RUN_DIRECTORY "/run_time", machine);
-  check_all(batch);
+  check_shapes(kRunTime, MORELLO_RUN_DIRECTORY "/run_time");
 }
 
 TEST_CASE("bytes are exact at the extremes, whatever the length") {

@@ -52,6 +52,7 @@ const Share kShares[] = {
     {"avx2 scalar", {16, 4}},
     {"avx512 avx2 scalar", {16, 16, 4}},
     {"avx512_vnni avx512 avx2 scalar", {12, 12, 12, 4}},
+    {"avx512_vnni avx512 avx2_vnni avx2 scalar", {9, 9, 9, 9, 4}},
     {kAll, {7, 7, 7, 7, 7, 4}},
 };
 

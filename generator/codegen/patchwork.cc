@@ -13,7 +13,7 @@
 namespace morello {
 namespace {
 
-// Lines from which on programs are rather short than fast, but for the largest piece's. (bf16
+// Lines from which on all are to be short. (bf16
 // [n2 to 6,93] x [93,n1 near 21], AVX2: 3,028 lines of 18 programs, 2,324 in brief.)
 constexpr std::ptrdiff_t kMostLines = 1500;
 constexpr std::string_view kStatic = "MORELLO_UNUSED MORELLO_TARGET static ";
@@ -60,8 +60,8 @@ class PatchworkWriter {
   std::array<std::string, kMaxTensors> at_;  // pointers inside the loops so far
 };
 
-// Whether a program is rather short than fast: where it is for what larger pieces leave, and, if
-// all are to be short, where it is not for the largest of many.
+// Whether a program is rather short than fast: where it is for what larger pieces leave. Of dims
+// that have a program for every size, and of elastic parallel ones, only if all are to be short.
 bool PatchworkWriter::is_brief(const Piece& piece) const {
   return std::any_of(work_.dims.begin(), work_.dims.end(), [&](const PiecedDim& d) {
     const Dim& dim = piece.computation->dims[d.dim];

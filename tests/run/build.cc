@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "codegen/arguments.h"
 #include "spec/op.h"
@@ -23,8 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kKernelsInHeader = 4;
-// How often a header is compiled before it counts as slow: beside other work the same compiler
-// takes up to twice as long.
+// How often a header is compiled before it counts as slow.
 constexpr int kCompileTimes = 3;
 constexpr const char* kFlags = "-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror";
 constexpr std::string_view kSpace = "drawn::kernels";
@@ -394,8 +394,10 @@ std::string Batch::header_alone(const Kernel& k) const {
 
 // A translation unit of nothing but this header. Its kernel is taken by variables that others might
 // see, so that nothing is left out.
-void Batch::write_alone(const Kernel& k, const std::string& header) const {
-  const std::string file = directory_ + "/alone";
+std::string Batch::write_alone(const Toolchain& toolchain, const Kernel& k,
+                               const std::string& header, const std::string& directory) {
+  fs::create_directories(directory);
+  const std::string file = directory + "/alone";
   write_text(file + ".h", header);
   std::string source =
       fmt::format("#include \"alone.h\"\nauto run = &{}::{};\n", kSpace, k.code.name);
@@ -403,6 +405,8 @@ void Batch::write_alone(const Kernel& k, const std::string& header) const {
     if (p.packed)
       source += fmt::format("auto pack_{0} = &{1}::{2}_pack_{0};\n", p.name, kSpace, k.code.name);
   write_text(file + ".cc", source);
+  return fmt::format("{} {} {} {} -c {}.cc -o {}.o > {}.log 2>&1", toolchain.compiler,
+                     toolchain.flags, kFlags, MORELLO_RUN_INCLUDES, file, file, file);
 }
 
 Batch::Longest Batch::compile_alone(const Toolchain& toolchain, bool all, double most) const {
@@ -412,23 +416,29 @@ Batch::Longest Batch::compile_alone(const Toolchain& toolchain, bool all, double
     headers = {*std::max_element(headers.begin(), headers.end(), [](const auto& a, const auto& b) {
       return a.first.size() < b.first.size();
     })};
-  const std::string file = directory_ + "/alone";
-  const std::string command =
-      fmt::format("{} {} {} {} -c {}.cc -o {}.o > {}.log 2>&1", toolchain.compiler, toolchain.flags,
-                  kFlags, MORELLO_RUN_INCLUDES, file, file, file);
   Longest longest;
   for (const auto& [header, k] : headers) {
-    write_alone(*k, header);
-    Ran ran = run_command(command);
-    for (int i = 1; i < kCompileTimes && ran.well && ran.seconds > most; ++i)
-      ran.seconds = std::min(ran.seconds, run_command(command).seconds);
+    const Ran ran = run_command(write_alone(toolchain, *k, header, directory_));
     if (!ran.well) {
-      longest.problem = read_text(file + ".log").substr(0, 4000) + "\n" + describe(*k);
+      longest.problem = read_text(directory_ + "/alone.log").substr(0, 4000) + "\n" + describe(*k);
       return longest;
     }
-    if (ran.seconds > longest.seconds) longest = {ran.seconds, k->drawn.spec, ""};
+    if (ran.seconds > most)
+      longest.slow.push_back(
+          {write_alone(toolchain, *k, header,
+                       fmt::format("{}/slow_{}_{}", directory_,
+                                   fs::path(toolchain.compiler).filename().string(), k->code.name)),
+           k->drawn.spec});
+    else if (ran.seconds > longest.seconds)
+      std::tie(longest.seconds, longest.spec) = std::tie(ran.seconds, k->drawn.spec);
   }
   return longest;
+}
+
+double compile_seconds(const std::string& command) {
+  double least = run_command(command).seconds;
+  for (int i = 1; i < kCompileTimes; ++i) least = std::min(least, run_command(command).seconds);
+  return least;
 }
 
 // What run_subjects() says of every kernel.

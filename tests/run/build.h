@@ -42,11 +42,16 @@ class Batch {
 
   // CPU seconds that it takes to compile a translation unit with nothing but the header of one
   // kernel, for the kernel that takes longest, of all or of the longest header only; and what is
-  // wrong, or "". What takes more than `most` is compiled again.
+  // wrong, or "". Beside other work a compiler takes up to twice as long: what takes more than
+  // `most` is to be timed when there is none (compile_seconds()).
+  struct Slow {
+    std::string command, spec;
+  };
   struct Longest {
     double seconds = 0;
     std::string spec;
     std::string problem;
+    std::vector<Slow> slow = {};
   };
   Longest compile_alone(const Toolchain& toolchain, bool all, double most) const;
 
@@ -76,7 +81,8 @@ class Batch {
   };
   Sources emit() const;
   std::string header_alone(const Kernel& k) const;
-  void write_alone(const Kernel& k, const std::string& header) const;
+  static std::string write_alone(const Toolchain& toolchain, const Kernel& k,
+                                 const std::string& header, const std::string& directory);
   std::string describe(const Kernel& k) const;
   std::string search(Kernel& k);
   void count_outputs(const std::string& printed);
@@ -89,5 +95,7 @@ class Batch {
 };
 
 std::string read_text(const std::string& path);
+// CPU seconds of a command, the least of several times.
+double compile_seconds(const std::string& command);
 
 }  // namespace morello::run

@@ -14,7 +14,7 @@
 namespace morello {
 
 struct SearchOptions {
-  int threads = 1;              // what the kernel may use at run time
+  int threads = 1;  // what the kernel may use at run time
   // About so many programs for sizes known at run time, from kFewestPrograms on.
   int programs = kMostPrograms;
   int jobs = 1;                 // what the search may use; never changes the answer

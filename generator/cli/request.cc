@@ -8,7 +8,6 @@
 #include "cli/files.h"
 #include "cli/progress.h"
 #include "import/import.h"
-#include "spec/build.h"
 #include "spec/names.h"
 
 namespace morello {

@@ -9,8 +9,8 @@
 //
 // Operands lie, for every piece, where they would lie for the nominal size: what one piece has
 // brought nearer does not help the next. Small pieces look a little dearer for that.
-
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -148,9 +148,8 @@ i64 PatchworkSearch::parallel_loops() const {
 
 // Sizes that a parallel dim has where those chosen before combine in so many ways. Two dims have 16
 // programs together: 256, 64, 16, 4 and 1 rows of 256, 16 and up to 16 columns, or four of both;
-// a fallback has two of both.
-// (f32 with m, k and n at run time, five of both: a header of 7,100 lines by AVX2 and 13,000 by
-// AVX-512, for 3,500 and 5,200 with four.)
+// fallbacks have two. (f32 with m, k and n at run time, five of both: a header of 7,100 lines by
+// AVX2 and 13,000 by AVX-512, for 3,500 and 5,200 with four.)
 int PatchworkSearch::most_sizes(int combinations) const {
   const int programs = options_.programs;
   if (parallel_loops() == 1) return std::min(12, programs);
@@ -174,7 +173,8 @@ std::vector<i64> PatchworkSearch::menu(int dim, bool coarse) const {
   }
   const int others = static_cast<int>(loops_.size()) - 1;
   const i64 most = std::max(s.granule, std::min(s.nominal(), kLargestPiece >> 2 * others));
-  const i64 ratio = coarse ? (i64{2} << others) * kMostPrograms / options_.programs
+  const i64 fewer = std::bit_floor(static_cast<unsigned>(kMostPrograms / options_.programs));
+  const i64 ratio = coarse                   ? (i64{2} << others) * fewer
                     : c_.dims[dim].reduction ? 4
                                              : i64{1} << parallel_loops();
   for (i64 size = s.granule; size <= most; size *= ratio) out.push_back(size);

@@ -148,7 +148,7 @@ struct Programs {
   std::vector<size_t> most, fewest;  // sizes of each dim
 };
 
-// Bounds of 9 and 16: a program for every size where that many may be.
+// Dims with a bound have a program for every size where that many may be.
 const Programs kPrograms[] = {
     {"(a: f32[m to 9,24], b: f32[24,8]): f32 = matmul(a, b)", {9}, {3}},
     {"(a: f32[m to 4,24], b: f32[24,8]): f32 = matmul(a, b)", {4}, {4}},
@@ -167,6 +167,20 @@ TEST_CASE("a variant has about as many programs as it may") {
       for (const PiecedDim& d : o.patchwork->dims) sizes.push_back(d.sizes.size());
       CAPTURE(fmt::format("{}", sizes));
       CHECK(sizes == (programs == kMostPrograms ? row.most : row.fewest));
+    }
+  }
+}
+
+// Sums of bytes are not elastic: sizes come from menus, which were 1, 7 and 49 for 9 programs.
+TEST_CASE("whatever the number of programs, sizes are powers of two") {
+  const KernelSpec k = spec("(a: u8[m near 64,k near 64], b: i8[k,4]): i32 = matmul(a, b)");
+  for (const int programs : {4, 7, 9, 12}) {
+    CAPTURE(programs);
+    const Optimum o =
+        found(optimize(k.computation(), toy_machine(), *find_isa("avx2"), {.programs = programs}));
+    for (const PiecedDim& d : o.patchwork->dims) {
+      CHECK(d.sizes.size() > 1);
+      for (const i64 size : d.sizes) CHECK((size & (size - 1)) == 0);
     }
   }
 }

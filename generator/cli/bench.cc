@@ -1,4 +1,6 @@
 // morello bench: generate, compile with $CXX, verify against a reference, time.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -56,8 +58,8 @@ Report compile_and_run(const std::string& header, const KernelSpec& spec, const 
   std::vector<std::string> command = compiler();
   for (const char* word : {"-O2", "-std=c++17", "-pthread"}) command.emplace_back(word);
   command.insert(command.end(), {"-I" + path, path + "/main.cc", "-o", path + "/driver"});
-  run(command);
-  return parse_report(run({path + "/driver", std::to_string(a.rounds)}));
+  morello::run(command);
+  return parse_report(morello::run({path + "/driver", std::to_string(a.rounds)}));
 }
 
 struct Rates {

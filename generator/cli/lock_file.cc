@@ -1,5 +1,6 @@
 #include "cli/lock_file.h"
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>

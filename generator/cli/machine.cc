@@ -1,6 +1,8 @@
 // morello machine: the machine files, and the one of this computer.
 #include "target/machine.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 

@@ -1,6 +1,8 @@
 // The command line. Data flows one way through each command:
 //   spec text --parse--> KernelSpec --optimize--> Optimum per ISA --emit--> header
 // generate.cc is the one that goes all the way.
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <exception>
 

@@ -1,6 +1,8 @@
 // morello memo: what is kept between runs.
 #include "cli/memo.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <memory>

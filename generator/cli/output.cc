@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "cli/request.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ctime>
 #include <thread>

@@ -7,6 +7,8 @@
 // functions that a consumer sees.
 #include "codegen/emit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codegen/arguments.h"

@@ -1,6 +1,8 @@
 // Loops over tiles of several stages (impl/fusion.h) as code: one function per program, one per
 // parallel tile for its tasks, and `run` around them. Pointers are those of operands of stages, not
 // of tensors: a tensor that is used through two access maps moves differently in each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,6 @@
 // From memory to accumulators and back: where sums begin, what is made of them, where they go.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codegen/access.h"

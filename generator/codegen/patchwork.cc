@@ -3,6 +3,8 @@
 //
 // Variables: extent0 is the size of the first loop's dim, sizes0 the sizes its pieces can have,
 // which0 the one that a piece has, at0 where it begins, have0 how much of an elastic dim it has.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 

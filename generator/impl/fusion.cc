@@ -1,5 +1,7 @@
 #include "impl/fusion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -5,6 +5,8 @@
 //            rhs_dilation, reversal, groups, batch_groups, exponent_bits, mantissa_bits
 //   words    direction, order (of floats in a comparison), labels, callee, target, format
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

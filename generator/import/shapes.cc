@@ -1,5 +1,7 @@
 #include "import/shapes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace morello::hlo {

@@ -1,5 +1,7 @@
 #include "import/types.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 

@@ -23,7 +23,6 @@ constexpr i64 kShuffleMilli = 120;
 constexpr i64 kTransposeMilli = 200;
 constexpr i64 kElementMilli = 700;
 constexpr i64 kCopyCallMilli = 4000;
-constexpr i64 kAskMilli = 500;  // for a line
 // Adding an element of a copy, in millicycles: 0.14 to 0.18 cycles measured on what GCC 12 and
 // Clang 14 make of the emitted loop with AVX2, copies in L1 and L2.
 constexpr i64 kAddCopyMilli = 150;

@@ -22,11 +22,10 @@ constexpr i64 kCrowdPercent = 2;       // of what is hidden: of programs as fast
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
 constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
-// A line that is stored to and was not asked for before, of one that was; and asking for it. (G:
+// A line that is stored to and was not asked for before, of one that was; with kAskMilli: (G:
 // 1000x1000 f32 in L3, tiles of 6 x 16: reductions of 1, 4, 8 and 16 take 165, 172, 195 and 304 us,
 // asked 134, 137, 162 and 306; these make 179, 188, 200 and 313, asked 145, 154, 191 and 314.)
 constexpr i64 kUnaskedPercent = 120;
-constexpr i64 kAskMilli = 500;
 // Of writing back a line that another stage reads again: it may not have left by then. (G: softmax
 // of 32 rows of 1 and 2 MiB, AVX2: exponentials stored in the result and scaled there 6.5 to 7.4
 // and 19.5 to 23.0 ms, computed twice 8.0 and 21.9 to 23.4. With all of it the latter look 12 %

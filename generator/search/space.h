@@ -241,6 +241,7 @@ class Space {
   // for ahead of the copy that reads them, by the one before it or by leaves between the two.
   enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves, kAlone };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
+  static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
   i64 streamed_millicycles() const;  // a line
   i64 least_leaves(const Extents& extent) const;
   Cost lines_of(const Region& r, i64 millicycles) const;

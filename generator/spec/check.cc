@@ -1,5 +1,7 @@
 // KernelSyntax -> KernelSpec: names, shapes, types, layouts and sizes, each error at its place.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 

@@ -2,6 +2,8 @@
 //
 // A method returns false after it has put the first error into error_.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>

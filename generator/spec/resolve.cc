@@ -1,5 +1,7 @@
 #include "spec/resolve.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace morello {

@@ -17,6 +17,8 @@
 
 #include "spec/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>

@@ -1,7 +1,7 @@
 // User errors are values with a place; broken invariants stop the program.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,7 @@
 // Reading machine files. Everything that could mislead the cost model is an error with its place: a
 // misspelt key would silently leave a default, and a cache smaller than the one before it would
 // make the search prefer nonsense.
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>

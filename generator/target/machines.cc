@@ -1,6 +1,8 @@
 // Where machine files come from: those shipped (compiled in), a path, or this computer.
 #include "target/machines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,7 @@
 // The laws in generator/search/README.md that a candidate shows by itself, on every Spec of some
 // small spaces. (That meaning is preserved: tests/search/optimality_test.cc.)
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 #include <tuple>

@@ -2,6 +2,7 @@
 #include "impl/family.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 

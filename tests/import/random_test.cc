@@ -1,6 +1,7 @@
 // Random functions that reshape what they compute: either refused for a reason that is known, or
 // right.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>

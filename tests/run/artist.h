@@ -2,6 +2,8 @@
 // layout.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 

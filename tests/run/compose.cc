@@ -1,5 +1,7 @@
 #include "run/compose.h"
 
+#include <fmt/format.h>
+
 #include "run/artist.h"
 
 namespace morello::run {

@@ -1,5 +1,7 @@
 #include "run/draw.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "run/artist.h"

@@ -5,6 +5,8 @@
 //              [--flags F]
 //   run_random --spec TEXT [--threads N] [--isa LIST] [--odd SEED]      one kernel, for a closer
 //   look
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>

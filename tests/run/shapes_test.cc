@@ -1,5 +1,6 @@
 // Named shapes: found in time, right everywhere. The slow ones run in the exhaustive suite.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 

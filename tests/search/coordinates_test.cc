@@ -3,6 +3,8 @@
 
 #include "search/coordinates.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <map>
 #include <numeric>

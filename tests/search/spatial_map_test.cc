@@ -102,12 +102,12 @@ void against_plain(int inserts, int pages, int side, int decisions) {
 }
 
 TEST_CASE("answers like a map of lists") {
-  against_plain<1, 1>(20000, 1, 65536, 3);
+  against_plain<1, 2>(20000, 1, 65536, 3);
   against_plain<1, 2>(20000, 60, 16, 70000);
-  against_plain<2, 3>(20000, 5, 30, 4);
-  against_plain<2, 3>(20000, 1, 65536, 4);  // far apart: hashed pages
+  against_plain<3, 3>(20000, 5, 30, 4);
+  against_plain<3, 3>(20000, 1, 65536, 4);  // far apart: hashed pages
   against_plain<3, 3>(60000, 20, 12, 70000);
-  against_plain<4, 1>(20000, 3, 6, 10);
+  against_plain<2, 1>(20000, 3, 6, 10);
   against_plain<5, 4>(20000, 3, 65536, 10);
   against_plain<6, 3>(40000, 30, 4, 10);
 }
@@ -177,9 +177,9 @@ TEST_CASE("the worked example of spatial_map.h") {
 // Points as far apart as there are, in up to 6 dims, take next to nothing; so does a dense corner
 // that gets an outlier, and one that becomes dense later is a grid again.
 TEST_CASE("no input takes much memory") {
-  SpatialMap<6, 1> far;
+  SpatialMap<6, 3> far;
   for (int corner = 0; corner < 64; ++corner) {
-    SpatialMap<6, 1>::Point p;
+    SpatialMap<6, 3>::Point p;
     for (int d = 0; d < 6; ++d) p[static_cast<size_t>(d)] = corner >> d & 1 ? 65535 : 0;
     far.insert({}, p, {1, {0}, {1}, 0});
   }

@@ -2,6 +2,7 @@
 #include "spec/algebra.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 

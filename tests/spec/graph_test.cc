@@ -2,6 +2,7 @@
 #include "spec/graph.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 namespace morello {
 namespace {

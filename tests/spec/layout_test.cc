@@ -1,6 +1,7 @@
 #include "spec/layout.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 

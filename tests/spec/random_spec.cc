@@ -1,5 +1,7 @@
 #include "spec/random_spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace morello {

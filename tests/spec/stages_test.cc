@@ -1,5 +1,6 @@
 // How expressions are divided into stages, and in what type what lies between them is.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "spec/kernel_spec.h"
 

@@ -1,5 +1,7 @@
 #include "cli/bench/subject.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "spec/algebra.h"

@@ -1,0 +1,1 @@
+// The owner of what every test includes (CMakeLists.txt).

@@ -364,15 +364,31 @@ class HeaderWriter {
   std::vector<Built> built_;
 };
 
+// `brief`: with short leaves.
+std::vector<NestCode> nests(const KernelCode& k, bool brief) {
+  std::vector<NestCode> out;
+  for (const Variant& v : k.variants)
+    out.push_back(v.fusion      ? emit_nest(*v.fusion, brief)
+                  : v.patchwork ? emit_nest(*v.patchwork, brief)
+                                : emit_nest(v.problem, *v.impl, brief));
+  return out;
+}
+
+std::ptrdiff_t lines(const std::vector<NestCode>& nests) {
+  std::ptrdiff_t sum = 0;
+  for (const NestCode& n : nests) sum += std::count(n.functions.begin(), n.functions.end(), '\n');
+  return sum;
+}
+
 HeaderWriter::HeaderWriter(const std::vector<KernelCode>& kernels, const EmitOptions& options)
     : options_(options) {
   for (const KernelCode& k : kernels) {
     MORELLO_CHECK(!k.variants.empty(), "kernel {} has no variant", k.name);
-    Built b{k, {}};
-    for (const Variant& v : k.variants)
-      b.nests.push_back(v.fusion      ? emit_nest(*v.fusion)
-                        : v.patchwork ? emit_nest(*v.patchwork)
-                                      : emit_nest(v.problem, *v.impl));
+    Built b{k, nests(k, false)};
+    if (lines(b.nests) > options.most_lines) {
+      std::vector<NestCode> brief = nests(k, true);
+      if (5 * lines(brief) < 4 * lines(b.nests)) b.nests = std::move(brief);
+    }
     built_.push_back(std::move(b));
   }
 }

@@ -31,7 +31,7 @@ struct Here {
 
 class FusionWriter {
  public:
-  explicit FusionWriter(const Fusion& f) : f_(f), g_(*f.graph) {}
+  FusionWriter(const Fusion& f, bool brief) : f_(f), g_(*f.graph) { library_.brief = brief; }
   NestCode code();
 
  private:
@@ -332,6 +332,6 @@ NestCode FusionWriter::code() {
 
 }  // namespace
 
-NestCode emit_nest(const Fusion& f) { return FusionWriter(f).code(); }
+NestCode emit_nest(const Fusion& f, bool brief) { return FusionWriter(f, brief).code(); }
 
 }  // namespace morello

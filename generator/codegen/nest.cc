@@ -409,8 +409,9 @@ ProgramCode emit_program(Library& library, const Problem& p, const Impl& impl, s
   return code;
 }
 
-NestCode emit_nest(const Problem& p, const Impl& impl) {
+NestCode emit_nest(const Problem& p, const Impl& impl, bool brief) {
   Library library;
+  library.brief = brief;
   const ProgramCode program = emit_program(library, p, impl, "run");
   NestCode code;
   code.packers = emit_packers(library, p);

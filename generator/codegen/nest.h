@@ -54,9 +54,10 @@ struct NestCode {
   bool operator==(const NestCode&) const = default;
 };
 
-// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc).
-NestCode emit_nest(const Problem& p, const Impl& impl);
-NestCode emit_nest(const Patchwork& work);
-NestCode emit_nest(const Fusion& f);
+// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc). `brief`:
+// all leaves are rather short than fast.
+NestCode emit_nest(const Problem& p, const Impl& impl, bool brief);
+NestCode emit_nest(const Patchwork& work, bool brief);
+NestCode emit_nest(const Fusion& f, bool brief);
 
 }  // namespace morello

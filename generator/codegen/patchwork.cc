@@ -22,7 +22,9 @@ constexpr std::string_view kStatic = "MORELLO_UNUSED MORELLO_TARGET static ";
 
 class PatchworkWriter {
  public:
-  PatchworkWriter(const Patchwork& work, bool brief)
+  // Which leaves are short: those of what larger pieces leave, of most programs, or all.
+  enum class Brief { kSmall, kMost, kAll };
+  PatchworkWriter(const Patchwork& work, Brief brief)
       : work_(work),
         problem_(work.programs.front().problem),
         c_(*problem_.computation),
@@ -51,7 +53,7 @@ class PatchworkWriter {
   const Patchwork& work_;
   const Problem& problem_;  // of some program: addresses are those of all
   const Computation& c_;
-  const bool brief_;
+  const Brief brief_;
   // Dozens of programs share leaves and copies. In each of its callers, a leaf is compiled again:
   // f32 matmul with m, k and n at run time for AVX-512, AVX2 and any CPU takes Clang 14 3.9 s of
   // CPU, with functions of their own 2.3.
@@ -65,11 +67,13 @@ class PatchworkWriter {
 // Whether a program is rather short than fast: where it is for what larger pieces leave. Of dims
 // that have a program for every size, and of elastic parallel ones, only if all are to be short.
 bool PatchworkWriter::is_brief(const Piece& piece) const {
+  if (brief_ == Brief::kAll) return true;
+  const bool most = brief_ == Brief::kMost;
   return std::any_of(work_.dims.begin(), work_.dims.end(), [&](const PiecedDim& d) {
     const Dim& dim = piece.computation->dims[d.dim];
-    if (d.has_every_size()) return brief_ && d.sizes.size() > 1;
+    if (d.has_every_size()) return most && d.sizes.size() > 1;
     const bool largest = dim.extent == d.sizes.front();
-    return !largest && (d.elastic == 0 || (brief_ && !dim.reduction));
+    return !largest && (d.elastic == 0 || (most && !dim.reduction));
   });
 }
 
@@ -322,11 +326,13 @@ NestCode PatchworkWriter::code() {
 
 }  // namespace
 
-NestCode emit_nest(const Patchwork& work) {
-  NestCode fast = PatchworkWriter(work, false).code();
+NestCode emit_nest(const Patchwork& work, bool brief) {
+  using Brief = PatchworkWriter::Brief;
+  if (brief) return PatchworkWriter(work, Brief::kAll).code();
+  NestCode fast = PatchworkWriter(work, Brief::kSmall).code();
   const std::string& text = fast.functions;
   if (std::count(text.begin(), text.end(), '\n') <= kMostLines) return fast;
-  return PatchworkWriter(work, true).code();
+  return PatchworkWriter(work, Brief::kMost).code();
 }
 
 }  // namespace morello

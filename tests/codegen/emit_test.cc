@@ -86,6 +86,22 @@ MORELLO_UNUSED MORELLO_avx512_vnni static void f_pack_w_avx512_vnni(const std::u
 )") != text.npos);
 }
 
+// Eight sums: iterations of four steps and one behind them, or of one step.
+TEST_CASE("leaves of long headers are short") {
+  const auto fmas = [](i64 k, std::ptrdiff_t most_lines) {
+    Kernel kernel(fmt::format("(a: f32[1,{0}], b: f32[{0},64]): f32 = matmul(a, b)", k), "f", 1);
+    kernel.add("avx2", "fma_f32x8 lane=n quantum=n:64", "call\n");
+    EmitOptions o = options("f.h");
+    o.most_lines = most_lines;
+    const std::string text = emit_header({kernel.code}, o).header;
+    i64 count = 0;
+    for (size_t at = 0; (at = text.find("fmadd", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  CHECK(fmas(21, 4500) == 8 * (4 + 1));
+  CHECK(fmas(21, 50) == 8);
+}
+
 // The rows of a tile are 37 apart: each begins in a line of its own and takes two.
 TEST_CASE("an output that is asked for") {
   Kernel k("(a: f32[6,19], b: f32[19,37]): f32 = matmul(a, b)", "f", 1);

@@ -52,7 +52,7 @@ TEST_CASE("leaves of what larger pieces leave are short") {
     CAPTURE(fmt::format("{}", row.sizes));
     const Patchwork work = pieces(k->computation(), 0, row.sizes, "scalar",
                                   [](const Family& f, i64 size) { return f.quantum[0] == size; });
-    const std::string text = emit_nest(work).functions;
+    const std::string text = emit_nest(work, false).functions;
     CAPTURE(text);
     CHECK(count(text, " += a") == row.sums);
   }
@@ -66,7 +66,7 @@ TEST_CASE("so are leaves of many programs") {
     const Patchwork work =
         pieces(k->computation(), 0, sizes, "avx2",
                [](const Family& f, i64 size) { return f.lane == 1 && f.quantum[0] == size; });
-    return count(emit_nest(work).functions, "fmadd");
+    return count(emit_nest(work, false).functions, "fmadd");
   };
   CHECK(sums(1) == 32);
   CHECK(sums(12) == 8 + 8 + 12 + 8 + 10 + 12 + 14 + 8 + 9 + 10 + 11 + 12);
@@ -80,7 +80,7 @@ TEST_CASE("leaves that differ in how many lanes count are one function") {
   const Patchwork work = pieces(c, n, {7, 6, 5}, "avx2", [&](const Family& f, i64) {
     return f.lane == n && f.kernel->lanes == 8 && f.quantum[1 - n] == 4 && f.quantum[n] == 8;
   });
-  const std::string text = emit_nest(work).functions;
+  const std::string text = emit_nest(work, false).functions;
   CAPTURE(text);
   CHECK(count(text, "static void leaf_") == 1);
   CHECK(count(text, "first_lanes(n0)") == 3);  // rows of b

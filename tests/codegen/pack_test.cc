@@ -232,7 +232,9 @@ std::vector<Copy> copies() {
     if (can_be_elastic(all[i].job, K)) {
       Copy c = all[i];
       c.job.elastic = 1 << K;
+      size_t turn = i;
       for (const i64 length : {i64{1}, ceil_div(2 * c.job.extent[K], 3), c.job.extent[K]}) {
+        if (!has_turn(turn++, 3)) continue;
         c.length = length;
         c.name = fmt::format("{}, {} of them", all[i].name, length);
         all.push_back(c);

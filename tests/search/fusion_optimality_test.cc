@@ -296,8 +296,8 @@ TEST_CASE("the search finds the least cost of all programs of several stages") {
     const KernelSpec k = spec(text);
     REQUIRE(k.stages.size() > 1);
     for (const int threads : {1, 2}) {
-      // Half of them, of every machine, instruction set and number of threads.
-      if (!kLong && std::popcount(turn) % 2 != 0) {
+      // A third of them, of every machine, instruction set and number of threads.
+      if (!kLong && std::popcount(turn) % 3 != 1) {
         ++turn;
         continue;
       }
@@ -317,8 +317,8 @@ TEST_CASE("the search finds the least cost of all programs of several stages") {
           << "; programs for parts of stages: " << tally.calls << "; searches: " << tally.searches);
   CHECK(tally.too_many <= 22);  // of seven stages and more, with tiles of two dims or two threads
   CHECK(tally.sums >= 15);
-  CHECK(tally.every >= 10);
-  CHECK(tally.cheapest >= 100);
+  CHECK(tally.every >= 6);
+  CHECK(tally.cheapest >= 80);
   CHECK(tally.tasks >= 500);
   CHECK(tally.serial >= 10);
 }

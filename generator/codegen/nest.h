@@ -54,8 +54,8 @@ struct NestCode {
   bool operator==(const NestCode&) const = default;
 };
 
-// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc). `brief`:
-// all leaves are rather short than fast.
+// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc).
+// `brief`: all leaves are rather short than fast.
 NestCode emit_nest(const Problem& p, const Impl& impl, bool brief);
 NestCode emit_nest(const Patchwork& work, bool brief);
 NestCode emit_nest(const Fusion& f, bool brief);

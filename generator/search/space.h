@@ -242,7 +242,7 @@ class Space {
   enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves, kAlone };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
-  i64 streamed_millicycles() const;  // a line
+  i64 streamed_millicycles() const;      // a line
   i64 least_leaves(const Extents& extent) const;
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;

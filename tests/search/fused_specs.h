@@ -34,7 +34,7 @@ inline constexpr std::string_view kFusedSpecs[] = {
     "t = matmul(x, w)",
     "(x: f32[7,1], y: f32[1,9]): f32 = reduce_sum(matmul(x, y), axis=0)",
     "(x: f32[9,10]): f32 = transpose(matmul(x, transpose(x)))",
-    "(x: f32[2,7,6,5], k: f32[3,3,5,18], b: f32[18]): f32 = relu(conv2d(pad(pad(x, axis=1, low=1, "
+    "(x: f32[2,5,4,3], k: f32[3,3,3,10], b: f32[10]): f32 = relu(conv2d(pad(pad(x, axis=1, low=1, "
     "high=1), axis=2, low=2), k) - b)",
     "(x: f32[1,9,8,6] order(0, 3, 1, 2), k: f32[3,2,3,8], l: f32[2,2,1,8]): f32 order(0, 3, 1, 2) "
     "= "

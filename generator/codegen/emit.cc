@@ -374,9 +374,12 @@ std::vector<NestCode> nests(const KernelCode& k, bool brief) {
   return out;
 }
 
+// Of equal ones the header has one (KernelWriter::shared).
 std::ptrdiff_t lines(const std::vector<NestCode>& nests) {
   std::ptrdiff_t sum = 0;
-  for (const NestCode& n : nests) sum += std::count(n.functions.begin(), n.functions.end(), '\n');
+  for (auto n = nests.begin(); n != nests.end(); ++n)
+    if (std::find(n + 1, nests.end(), *n) == nests.end())
+      sum += std::count(n->functions.begin(), n->functions.end(), '\n');
   return sum;
 }
 

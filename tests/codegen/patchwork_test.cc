@@ -60,15 +60,16 @@ TEST_CASE("leaves of what larger pieces leave are short") {
 
 TEST_CASE("so are leaves of many programs") {
   const auto k = test::spec("(a: f32[m to 12,1024], b: f32[1024,8]): f32 = matmul(a, b)");
-  const auto sums = [&](i64 programs) {
+  const auto sums = [&](i64 programs, bool brief = false) {
     std::vector<i64> sizes;
     for (i64 size = programs; size > 0; --size) sizes.push_back(size);
     const Patchwork work =
         pieces(k->computation(), 0, sizes, "avx2",
                [](const Family& f, i64 size) { return f.lane == 1 && f.quantum[0] == size; });
-    return count(emit_nest(work, false).functions, "fmadd");
+    return count(emit_nest(work, brief).functions, "fmadd");
   };
   CHECK(sums(1) == 32);
+  CHECK(sums(1, true) == 8);  // all leaves
   CHECK(sums(12) == 8 + 8 + 12 + 8 + 10 + 12 + 14 + 8 + 9 + 10 + 11 + 12);
 }
 

@@ -135,7 +135,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .elastic = elastic_dims(p_, o),
               .into_packed = true};
   std::optional<Asking> asking;
-  if (n.ahead_dim >= 0)
+  if (n.ahead_in_leaves)
     asking = ask_function(shared_.library.functions, *p_.family.isa, job,
                           leaves_of(p_, body.spec, *body.impl));
   if (asking) job.ahead = 0;

@@ -84,7 +84,8 @@ static bool same(const Loop& a, const Loop& b) {
 }
 static bool same(const Move& a, const Move& b) {
   return a.operand == b.operand && a.level == b.level && a.copy == b.copy &&
-         a.ahead_dim == b.ahead_dim && equal(a.body, b.body);
+         a.ahead_dim == b.ahead_dim && a.ahead_in_leaves == b.ahead_in_leaves &&
+         equal(a.body, b.body);
 }
 static bool same(const std::vector<ImplPtr>& a, const std::vector<ImplPtr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -13,8 +13,10 @@ std::string line_of(const Problem& p, const Loop& n) {
                      n.threads > 1 ? fmt::format(" leaving {}", n.threads) : "");
 }
 std::string line_of(const Problem& p, const Move& n) {
-  const std::string ahead =
-      n.ahead_dim >= 0 ? " ahead " + p.computation->dims[n.ahead_dim].name : "";
+  const std::string ahead = n.ahead_dim < 0
+                                ? ""
+                                : fmt::format(" ahead {}{}", p.computation->dims[n.ahead_dim].name,
+                                              n.ahead_in_leaves ? " in leaves" : "");
   return fmt::format("{} {} to {}{}", n.copy ? "copy" : "view",
                      p.computation->operands[n.operand].name, level_name(n.level), ahead);
 }

@@ -200,8 +200,11 @@ Space::Traffic& Space::Traffic::operator+=(const Traffic& t) {
 Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, const Work& w) const {
   const Region r = region(s, operand);
   const Level from = s.place[operand].level;
-  const Cost again = crowded_out(s, operand, r) +
-                     lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
+  const Cost crowded = crowded_out(s, operand, r);
+  // No prefetcher brings these in time, so that they do not count as what comes from L2 does. (Zen
+  // 4, 14 rows of 4 KiB: 1024^3 by AVX-512, transfer_cost.cc; `l2_overlap_percent` is 95 there.)
+  const Cost again =
+      crowded + lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
   if (operand == call.ahead_operand && stream_bytes(s, operand, r) > call.ahead_bytes) {
     const Prefetched t = prefetched(s, operand, r, call);
     return {t.cost + again, t.hidden, t.hidden.value() > 0 ? t.cost : Cost(), Cost(), Cost()};
@@ -209,7 +212,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
   const Cost t = streams ? streamed_in(s, operand, r) : transfer_by_leaves(s, operand, r);
   const Cost stalled = follows_pieces(s, operand, r) ? Cost() : stall(r, from, w);
-  return {t + again, Cost(), Cost(), stalled, from == kL2 ? t + again : Cost()};
+  return {t + again, Cost(), Cost(), stalled, from == kL2 ? t + crowded : Cost()};
 }
 
 // Beyond the loads of a leaf, one for each line that it prefetches. Of others that are not in L1
@@ -408,8 +411,7 @@ Cost Space::lower_bound() const {
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
     i64 copied = line_millicycles(from, Coming::kAsked);
     if (input && copies_ask(root, o))
-      copied = std::min({copied, line_millicycles(from, Coming::kAskedByCopy),
-                         line_millicycles(from, Coming::kAskedByLeaves)});
+      copied = std::min(copied, line_millicycles(from, Coming::kAskedAhead));
     const bool streams = input && follows_streams(from);
     if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
     if (input && !root.place[o].packed && !loads_given_[o]) {

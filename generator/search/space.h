@@ -176,6 +176,8 @@ class Space {
   i64 streams_that_go_on(const Spec& s, int operand) const;
   // Whether a copy of an input might ask for what the next one copies.
   bool copies_ask(const Spec& s, int operand) const;
+  // Leaves do it for them, of which there are two or more then.
+  bool leaves_ask(const Spec& s, int operand) const;
   bool touched(int operand, int dim) const { return touches_[operand][dim]; }
   // The operand whose stream a leaf might prefetch, or -1.
   int prefetchable(const Spec& s) const;
@@ -237,9 +239,10 @@ class Space {
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
-  // How lines come: as they are asked for, prefetched by the program, in one long stream, or asked
-  // for ahead of the copy that reads them, by the one before it or by leaves between the two.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedByCopy, kAskedByLeaves, kAlone };
+  // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
+  // ahead of the copy that reads them (by who asks at the lower price), or without their
+  // neighbours.
+  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedAhead, kAlone };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
   i64 streamed_millicycles() const;      // a line

@@ -223,10 +223,7 @@ i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
   if (how == Coming::kStreamed && d.stream_millicycles > 0) alone = d.stream_millicycles;
   if (how == Coming::kAlone && d.lone_millicycles > 0) alone = d.lone_millicycles;
   // Beside arithmetic: how much of it there has to be, asked_copy() says.
-  if (how == Coming::kAskedByLeaves && d.asked_by_leaves_millicycles > 0)
-    return d.asked_by_leaves_millicycles;
-  if ((how == Coming::kAskedByCopy || how == Coming::kAskedByLeaves) && d.asks_ahead())
-    alone = d.asked_copy_millicycles > 0 ? d.asked_copy_millicycles : d.line_millicycles;
+  if (how == Coming::kAskedAhead && d.asks_ahead()) return d.least_asked_millicycles();
   const i64 users = std::min(problem_.threads, d.shared_by);
   const int percent =
       std::max(machine().streams_percent(streams), streams > 1 ? d.streams_percent : 0);

@@ -46,9 +46,9 @@ struct LevelDesc {
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer
   // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
-  // As line_millicycles, for a line that a copy reads and that was asked for, to L2: by the copy
-  // before it; by leaves, two or more, between the two, beside whose arithmetic it comes. 0: not
-  // known, and that copies ask for nothing; that it is as if the copy asked.
+  // What is waited for a line that a copy reads and that was asked for, to L2, beside the
+  // arithmetic between: by the copy before it; by leaves, two or more, which do it where that is
+  // known. 0: not known.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
@@ -58,6 +58,14 @@ struct LevelDesc {
     return bytes * (kept_percent > 0 ? std::min(kept_percent, percent) : percent) / 100;
   }
   bool asks_ahead() const { return asked_copy_millicycles > 0 || asked_by_leaves_millicycles > 0; }
+  i64 asked_by_copy_millicycles() const {  // where it asks although nothing is known of it
+    return asked_copy_millicycles > 0 ? asked_copy_millicycles : line_millicycles;
+  }
+  i64 least_asked_millicycles() const {
+    const i64 by_copy = asked_by_copy_millicycles();
+    return asked_by_leaves_millicycles > 0 ? std::min(asked_by_leaves_millicycles, by_copy)
+                                           : by_copy;
+  }
   bool operator==(const LevelDesc&) const = default;
 };
 

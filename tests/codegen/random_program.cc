@@ -49,8 +49,10 @@ ImplPtr random_move(const Problem& p, const Spec& spec, Random& random) {
             .copy = !random.one_in(4)};
   if (move.copy && random.one_in(2)) {
     move.ahead_dim = static_cast<int>(random.below(static_cast<i64>(p.computation->dims.size())));
+    move.ahead_in_leaves = random.one_in(2);
     if (ImplPtr asking = legal(p, spec, {move})) return asking;
     move.ahead_dim = -1;
+    move.ahead_in_leaves = false;
   }
   return legal(p, spec, {move});
 }

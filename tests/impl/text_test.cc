@@ -17,7 +17,8 @@ constexpr std::string_view kPrograms[] = {
     "call ahead b 8192 to L2\n",
     "call streaming\n",
     "copy b to L2 ahead k\n"
-    "  call\n",
+    "  copy a to L1 ahead k in leaves\n"
+    "    call\n",
     "call ahead a 64 streaming\n",
     "hole m=7 n=37 k=19 a@mem b@mem out@mem\n",
     "parallel n by 16\n"
@@ -107,8 +108,10 @@ ImplPtr random_impl(Random& random, const Computation& c, const Extents& extent,
     case 1:
       impl.node = Move{static_cast<int>(random.below(3)), static_cast<Level>(random.below(kLevels)),
                        random.one_in(2)};
-      if (Move& n = std::get<Move>(impl.node); n.copy && random.one_in(2))
+      if (Move& n = std::get<Move>(impl.node); n.copy && random.one_in(2)) {
         n.ahead_dim = static_cast<int>(random.below(static_cast<i64>(c.dims.size())));
+        n.ahead_in_leaves = random.one_in(2);
+      }
       std::get<Move>(impl.node).body = random_impl(random, c, extent, depth - 1);
       break;
     case 2: {
@@ -229,6 +232,9 @@ constexpr ErrorRow kErrors[] = {
     {"copy a to L1 ahead j\n  call",
      "<impl>:1:20: error: no dim `j`; did you mean `m`?\n  copy a to L1 ahead j\n                  "
      "   "
+     "^\n"},
+    {"copy a to L1 ahead k in\n  call",
+     "<impl>:1:24: error: expected `leaves`\n  copy a to L1 ahead k in\n                         "
      "^\n"},
     {"view a to L1 ahead k\n  call",
      "<impl>:1:14: error: unexpected `ahead`\n  view a to L1 ahead k\n               ^~~~~\n"},

@@ -1,7 +1,8 @@
 // Copy ahead: a loop whose steps each copy their part of an input first, and ask while they do for
 // what the next step copies.
 //
-//   Spec(x, n: e)  =>  loop n by t  body { copy x to L ahead n { Spec(x@L packed, n: t) } }
+//   Spec(x, n: e)  =>  loop n by t  body { copy x to L ahead n [in leaves] { Spec(x@L packed, n: t)
+//   } }
 //                                   rest { copy x to L { ... } }
 //   Spec(x, k: e)  =>  split k by t  first { ... }  body { ... }  rest { ... }, as in
 //                      split_reduction.cc
@@ -9,13 +10,18 @@
 //
 // A copy has nothing to do while its lines come, and between two copies of a loop nobody waits for
 // any: so one asks for the lines of the next. Prefetchers of the CPU do not, where a copy leaves a
-// row after a few lines. Where two leaves or more stand between the copies these ask, in shares
-// (codegen/ask.cc). Proposed where the machine says what such a line costs
-// (`asked_copy_line_cycles`, `asked_by_leaves_line_cycles`); what is asked for takes room in L2, in
-// as few sets as its rows begin in. (Zen 4, L2 of 1 MiB, f32 by AVX2: 16x2048x2048 from L3, rows 8
-// KiB apart, in parts of 128 x 32, of which half of it could hold twice as much, 3060 us and 1602,
-// 128 x 64 1680, 128 x 128 2090, 256 x 64 2125; 16x4096x4096 from memory, 128 x 32, 12.5 and 7.7
-// ms.)
+// row after a few lines. Where two leaves or more stand between the copies these may ask, in shares
+// (codegen/ask.cc). Proposed where the machine says what such a line costs:
+// `asked_by_leaves_line_cycles` where leaves ask, `asked_copy_line_cycles` where they do not. Which
+// of the two is faster the CPU decides. (G: codegen/ask.cc. Zen 4, f32 by AVX2, the same nests with
+// copies that ask and with leaves that do, us: 8x2048x4096 2188 and 3085, 16x4096x4096 6575 and
+// 7820, 16x2048x2048 1570 and 1690; there evenly between the steps of each leaf 1614, all before
+// the first leaf 2313, two copies ahead 1523, but 16x4096x4096 7083.)
+//
+// What is asked for takes room in L2, in as few sets as its rows begin in. (Zen 4, L2 of 1 MiB, f32
+// by AVX2: 16x2048x2048 from L3, rows 8 KiB apart, in parts of 128 x 32, of which half of it could
+// hold twice as much, 3060 us and 1602, 128 x 64 1680, 128 x 128 2090, 256 x 64 2125; 16x4096x4096
+// from memory, 128 x 32, 12.5 and 7.7 ms.)
 
 #include "search/rewrites/menus.h"
 
@@ -68,14 +74,19 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
 
 static ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
+  const int operand = d.detail / kLevels;
+  Spec step = spec;
+  step.extent[d.subject] = d.value;
+  const bool in_leaves = space.leaves_ask(step, operand);
   const i64 rest = spec.extent[d.subject] % d.value > 0 ? 1 : 0;
   std::vector<ImplPtr> copies;
   for (const ImplPtr& child : children) {
     const bool last = rest > 0 && copies.size() + 1 == children.size();
-    copies.push_back(make_impl(Move{.operand = d.detail / kLevels,
+    copies.push_back(make_impl(Move{.operand = operand,
                                     .level = d.detail % kLevels,
                                     .copy = true,
                                     .ahead_dim = last ? -1 : d.subject,
+                                    .ahead_in_leaves = !last && in_leaves,
                                     .body = child}));
   }
   return make_impl(loop_of(space, spec, d.subject, d.value, copies));

@@ -288,7 +288,7 @@ Cost Space::overlapped(Cost compute, Cost traffic) {
 
 // What of the lines that come from L2 overlaps with arithmetic beyond what overlapped() says.
 Cost Space::hidden_near(Cost compute, Cost near) const {
-  const int percent = machine().l2_overlap_percent;
+  const int percent = machine().l2_overlap_percent(kLaneBits * family().kernel->lanes);
   if (percent <= kOverlapPercent) return Cost();
   return Cost::milli(static_cast<i64>(std::min(compute, near).value()) *
                      (percent - kOverlapPercent) / 100);

@@ -27,12 +27,12 @@ static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_and_shuffle_per_cycle", &Pipes::fma_and_shuffle, true, 100, 32'000, true},
     {"load_per_cycle", &Pipes::load, true, 100, 16'000},
     {"store_per_cycle", &Pipes::store, true, 100, 16'000},
+    {"l2_overlap_percent", &Pipes::l2_overlap_percent, false, 80, 100, true},
 };
 static constexpr MachineField<Machine> kCoreFields[] = {
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
     {"fma_latency", &Machine::fma_latency, false, 1, 64},
     {"scheduler", &Machine::scheduler, false, 1, 4096},
-    {"l2_overlap_percent", &Machine::l2_overlap_percent, false, 80, 100, true},
     {"crowded_percent", &Machine::crowded_percent, false, 1, 100, true},
 };
 static constexpr MachineField<LevelDesc> kLevelFields[] = {

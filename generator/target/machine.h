@@ -78,6 +78,9 @@ struct Pipes {
   i64 fma_and_shuffle = 0;  // multiply-adds and shuffles together; 0: no less than `vector`
   i64 load = 2000;
   i64 store = 1000;
+  // Of lines that come from L2 beside arithmetic, what that hides. 0: 80, as of others; with 512
+  // bits what is hidden with 256.
+  int l2_overlap_percent = 0;
   bool operator==(const Pipes&) const = default;
 };
 
@@ -91,8 +94,6 @@ struct Machine {
   int issue_per_cycle = 4;
   int fma_latency = 4;
   int scheduler = 97;  // vector instructions that may wait for operands
-  // Of lines that come from L2 beside arithmetic, what that hides. 0: 80, as of others.
-  int l2_overlap_percent = 0;
   // Of the default price of rows that crowd one another out of L1 (Space::crowded_out): what of it
   // arithmetic does not hide. 0: all.
   int crowded_percent = 0;
@@ -113,6 +114,10 @@ struct Machine {
 
   int streams_percent(i64 streams) const {
     return streams == 1 ? 100 : streams < 4 ? two_streams_percent : four_streams_percent;
+  }
+  int l2_overlap_percent(int vector_bits) const {
+    const int own = pipes(vector_bits).l2_overlap_percent;
+    return own > 0 ? own : core.l2_overlap_percent;
   }
   const Pipes& pipes(int vector_bits) const {
     return vector_bits > 256 && core512 ? *core512 : core;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/nest.h"
 #include "harness.h"
 #include "impl/copy_orders.h"
 
@@ -55,6 +56,29 @@ TEST_CASE("leaves ask where there are two of them, and few boxes") {
     return std::string_view(o.name) == "digits that do not divide each other";
   });
   CHECK(!ask_function(functions, isa, job_of(crossing, kExtents[5], Dtype::f32), 2));
+}
+
+// Four leaves behind every copy.
+TEST_CASE("a program says who asks") {
+  const KernelSpec k = *parse_spec("(a: f32[24,32], b: f32[32,64]): f32 = matmul(a, b)");
+  const Machine machine = *load_machine("zen4");
+  const Family family = *parse_family(
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+      k.computation(), *find_isa("avx2"));
+  const Problem p{&k.computation(), &machine, family, 1};
+  struct Row {
+    std::string_view ahead;
+    int functions, lines;  // that ask; of a row in each
+  };
+  for (const Row& row : {Row{"", 0, 0}, {" ahead n", 0, 1}, {" ahead n in leaves", 1, 1}}) {
+    CAPTURE(row.ahead);
+    const Result<ImplPtr> impl = parse_impl(
+        fmt::format("loop n by 16\n  copy b to L1{}\n    loop m by 6\n      call\n", row.ahead), p);
+    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+    const std::string text = emit_nest(p, **impl, false).functions;
+    CHECK(test::count(text, "static inline void ask") == row.functions);
+    CHECK(test::count(text, "_MM_HINT_T1") == row.lines);
+  }
 }
 
 // GCC 12 drops calls of functions that do nothing but prefetch.

@@ -68,6 +68,12 @@ std::string compile(const Compiler& compiler, const std::string& source, const s
   return command + "\n" + read_file(binary + ".log").substr(0, 3000);
 }
 
+int count(std::string_view text, std::string_view part) {
+  int out = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++out;
+  return out;
+}
+
 std::string encode(Dtype t, const Values& values) {
   std::string out;
   auto put = [&](auto v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); };

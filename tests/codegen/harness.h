@@ -29,6 +29,8 @@ bool runs_here(std::string_view isa);
 // A fresh directory below the build tree.
 std::string work_directory(const std::string& name);
 // Raw bytes of values in a dtype.
+// How often `part` is in `text`.
+int count(std::string_view text, std::string_view part);
 std::string encode(Dtype t, const std::vector<double>& values);
 void write_file(const std::string& path, const std::string& text);
 std::string read_file(const std::string& path);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "codegen/nest.h"
+#include "harness.h"
 #include "impl/fixture.h"
 
 namespace morello {
@@ -33,12 +34,6 @@ struct Row {
   int sums;  // statements that add to one, in all leaves
 };
 
-int count(std::string_view text, std::string_view part) {
-  int out = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++out;
-  return out;
-}
-
 // 32 an iteration; 8 where a leaf is for what larger pieces leave.
 const Row kRows[] = {{{4}, 32},
                      {{2, 1}, 32 + 32},
@@ -54,7 +49,7 @@ TEST_CASE("leaves of what larger pieces leave are short") {
                                   [](const Family& f, i64 size) { return f.quantum[0] == size; });
     const std::string text = emit_nest(work, false).functions;
     CAPTURE(text);
-    CHECK(count(text, " += a") == row.sums);
+    CHECK(test::count(text, " += a") == row.sums);
   }
 }
 
@@ -66,7 +61,7 @@ TEST_CASE("so are leaves of many programs") {
     const Patchwork work =
         pieces(k->computation(), 0, sizes, "avx2",
                [](const Family& f, i64 size) { return f.lane == 1 && f.quantum[0] == size; });
-    return count(emit_nest(work, brief).functions, "fmadd");
+    return test::count(emit_nest(work, brief).functions, "fmadd");
   };
   CHECK(sums(1) == 32);
   CHECK(sums(1, true) == 8);  // all leaves
@@ -83,10 +78,10 @@ TEST_CASE("leaves that differ in how many lanes count are one function") {
   });
   const std::string text = emit_nest(work, false).functions;
   CAPTURE(text);
-  CHECK(count(text, "static void leaf_") == 1);
-  CHECK(count(text, "first_lanes(n0)") == 3);  // rows of b
-  CHECK(count(text, ", n0);") == 4);           // rows of the output
-  for (const char* call : {", 7); }", ", 6); }", ", 5); }"}) CHECK(count(text, call) == 1);
+  CHECK(test::count(text, "static void leaf_") == 1);
+  CHECK(test::count(text, "first_lanes(n0)") == 3);  // rows of b
+  CHECK(test::count(text, ", n0);") == 4);           // rows of the output
+  for (const char* call : {", 7); }", ", 6); }", ", 5); }"}) CHECK(test::count(text, call) == 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What each rewrite proposes, one candidate per line. Rows that must not fire matter as much.
 
+#include "impl/text.h"
 #include "toy.h"
 
 namespace morello {
@@ -19,8 +20,10 @@ std::string proposals(const Space& space, const Spec& s, std::string_view rewrit
   while (rewrite_table()[row]->name != rewrite) ++row;
   auto each = [&](const Candidate& c) {
     if (c.decision.rewrite != row) return;
-    const std::string text = print(space.problem(), *build_open(space, s, c));
-    out += text.substr(0, text.find('\n'));
+    const ImplPtr impl = build_open(space, s, c);
+    out += headline(space.problem(), *impl);
+    if (const Move* copy = copy_asked_ahead(*impl))
+      out += ", " + headline(space.problem(), {*copy});
     for (int i = 0; i < c.cost.children; ++i)
       out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));
     for (Level l = kL1; l <= kL3; ++l)
@@ -185,22 +188,34 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   machine.levels[kMemory].asked_copy_millicycles = 7000;
   const Space space(p);
   CHECK(proposals(space, s, "copy_ahead") ==
-        "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L2 "
+        "loop n by 16, copy b to L2 ahead n | 2 x m=6 n=16 k=64 a@L2 b@L2 packed out@L2 | 1 x m=6 "
+        "n=8 k=64 a@L2 b@L2 "
         "packed out@L2 | 10240 bytes of L2\n"
-        "loop n by 16 | 2 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 | 1 x m=6 n=8 k=64 a@L2 b@L1 "
+        "loop n by 16, copy b to L1 ahead n | 2 x m=6 n=16 k=64 a@L2 b@L1 packed out@L2 | 1 x m=6 "
+        "n=8 k=64 a@L2 b@L1 "
         "packed out@L2 | 4096 bytes of L1 | 6144 bytes of L2\n"
-        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L2 "
+        "split k by 32, copy b to L2 ahead k | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 "
+        "n=40 k=32 a@L2 b@L2 "
         "packed out@L2 acc | 11264 bytes of L2\n"
-        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "
+        "split k by 32, copy b to L1 ahead k | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 "
+        "n=40 k=32 a@L2 b@L1 "
         "packed out@L2 acc | 6144 bytes of L1 | 5120 bytes of L2\n");
   // By leaves alone: of one leaf there is none that asks.
   machine.levels[kMemory].asked_copy_millicycles = 0;
   machine.levels[kMemory].asked_by_leaves_millicycles = 7000;
   CHECK(proposals(Space(p), s, "copy_ahead") ==
-        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L2 "
+        "split k by 32, copy b to L2 ahead k in leaves | 1 x m=6 n=40 k=32 a@L2 b@L2 packed out@L2 "
+        "| 1 x m=6 n=40 k=32 a@L2 b@L2 "
         "packed out@L2 acc | 11264 bytes of L2\n"
-        "split k by 32 | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 | 1 x m=6 n=40 k=32 a@L2 b@L1 "
+        "split k by 32, copy b to L1 ahead k in leaves | 1 x m=6 n=40 k=32 a@L2 b@L1 packed out@L2 "
+        "| 1 x m=6 n=40 k=32 a@L2 b@L1 "
         "packed out@L2 acc | 6144 bytes of L1 | 5120 bytes of L2\n");
+  // Where both are known: leaves, if there are two.
+  machine.levels[kMemory].asked_copy_millicycles = 7000;
+  const std::string both = proposals(Space(p), s, "copy_ahead");
+  CHECK(both.find("loop n by 16, copy b to L1 ahead n |") != std::string::npos);
+  CHECK(both.find("split k by 32, copy b to L1 ahead k in leaves |") != std::string::npos);
+  machine.levels[kMemory].asked_by_leaves_millicycles = 0;
   Problem staged = p;
   staged.part.staged = true;
   CHECK(proposals(Space(staged), s, "copy_ahead") == "");

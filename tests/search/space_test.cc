@@ -45,7 +45,7 @@ TEST_CASE("no program is cheaper than the family's bound") {
   Machine machines[] = {toy_machine(), streaming(toy_machine(), 64, 2000),
                         streaming(toy_machine(512, 1024, 65536), 64, 1000),
                         toy_machine(512, 65536)};
-  machines[3].l2_overlap_percent = 100;
+  machines[3].core.l2_overlap_percent = 100;
   int shared = 0;
   size_t turn = 0;
   for (std::string_view text : kSpecs)

@@ -117,7 +117,7 @@ TEST_CASE("rows that crowd each other out of L1 cost more than rows that do not"
 TEST_CASE("lines from L2 and crowded rows cost less where a machine says so") {
   const auto leaf = [](i64 stride, Level from, int overlap, int crowded) {
     Machine machine = *load_machine("zen5");
-    machine.l2_overlap_percent = overlap;
+    machine.core.l2_overlap_percent = overlap;
     machine.crowded_percent = crowded;
     return slowed(fmt::format("(a: f32[4,256], b: f32[256,{}]): f32 = matmul(a, b)", stride),
                   "fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_f32x8 "

@@ -129,9 +129,14 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kMemory].asks_ahead() && !m.levels[kL3].asks_ahead();
      },
      [](const Machine& m) { return !m.levels[kMemory].asks_ahead(); }},
-    {"scheduler = 97\n", "l2_overlap_percent = 95\ncrowded_percent = 50\n",
-     [](const Machine& m) { return m.l2_overlap_percent == 95 && m.crowded_percent == 50; },
-     [](const Machine& m) { return m.l2_overlap_percent == 0 && m.crowded_percent == 0; }},
+    {"store_per_cycle = 1\n", "l2_overlap_percent = 95\n",
+     [](const Machine& m) {
+       return m.l2_overlap_percent(256) == 95 && m.l2_overlap_percent(512) == 95;
+     },
+     [](const Machine& m) { return m.l2_overlap_percent(256) == 0; }},
+    {"scheduler = 97\n", "crowded_percent = 50\n",
+     [](const Machine& m) { return m.crowded_percent == 50; },
+     [](const Machine& m) { return m.crowded_percent == 0; }},
     {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
@@ -275,7 +280,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, issue_per_cycle, fma_latency, scheduler, l2_overlap_percent, crowded_percent
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent, issue_per_cycle, fma_latency, scheduler, crowded_percent
   colour = 1
   ^~~~~~
 )"},
@@ -294,7 +299,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
-     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle
+     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent
   fma_latency = 4
   ^~~~~~~~~~~
 )"},

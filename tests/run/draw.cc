@@ -194,8 +194,7 @@ Machine odd_machine(Random& random) {
     level.shared_line_millicycles = pick(random, 100, 1000);
     if (l >= kL3) level.prefetch_to = pick(random, 0, 2);
     if (l >= kL3 && pick(random, 0, 1) == 1)
-      level.asked_copy_millicycles =
-          std::max(level.shared_line_millicycles, level.line_millicycles / 3);
+      level.asked_copy_millicycles = level.line_millicycles / 3;
     if (l >= kL3 && pick(random, 0, 1) == 1)
       level.asked_by_leaves_millicycles = level.line_millicycles / 4;
     if (l >= kL3 && pick(random, 0, 1) == 1) {

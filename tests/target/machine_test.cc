@@ -134,6 +134,11 @@ constexpr OptionalKeys kOptionalKeys[] = {
        return m.l2_overlap_percent(256) == 95 && m.l2_overlap_percent(512) == 95;
      },
      [](const Machine& m) { return m.l2_overlap_percent(256) == 0; }},
+    {"store_per_cycle = 0.5\n", "l2_overlap_percent = 90\n",  // of [core512] alone
+     [](const Machine& m) {
+       return m.l2_overlap_percent(256) == 0 && m.l2_overlap_percent(512) == 90;
+     },
+     [](const Machine& m) { return m.l2_overlap_percent(512) == 0; }},
     {"scheduler = 97\n", "crowded_percent = 50\n",
      [](const Machine& m) { return m.crowded_percent == 50; },
      [](const Machine& m) { return m.crowded_percent == 0; }},

@@ -1,8 +1,7 @@
 // Copy ahead: a loop whose steps each copy their part of an input first, and ask while they do for
 // what the next step copies.
 //
-//   Spec(x, n: e)  =>  loop n by t  body { copy x to L ahead n [in leaves] { Spec(x@L packed, n: t)
-//   } }
+//   Spec(x, n: e)  =>  loop n by t  body { copy x to L ahead n { Spec(x@L packed, n: t) } }
 //                                   rest { copy x to L { ... } }
 //   Spec(x, k: e)  =>  split k by t  first { ... }  body { ... }  rest { ... }, as in
 //                      split_reduction.cc
@@ -11,7 +10,7 @@
 // A copy has nothing to do while its lines come, and between two copies of a loop nobody waits for
 // any: so one asks for the lines of the next. Prefetchers of the CPU do not, where a copy leaves a
 // row after a few lines. Where two leaves or more stand between the copies these may ask, in shares
-// (codegen/ask.cc). Proposed where the machine says what such a line costs:
+// (`ahead n in leaves`, codegen/ask.cc). Proposed where the machine says what such a line costs:
 // `asked_by_leaves_line_cycles` where leaves ask, `asked_copy_line_cycles` where they do not. Which
 // of the two is faster the CPU decides. (G: codegen/ask.cc. Zen 4, f32 by AVX2, the same nests with
 // copies that ask and with leaves that do, us: 8x2048x4096 2188 and 3085, 16x4096x4096 6575 and

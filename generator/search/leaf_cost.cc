@@ -202,7 +202,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   const Level from = s.place[operand].level;
   const Cost crowded = crowded_out(s, operand, r);
   // No prefetcher brings these in time, so that they do not count as what comes from L2 does. (Zen
-  // 4, 14 rows of 4 KiB: 1024^3 by AVX-512, transfer_cost.cc; `l2_overlap_percent` is 85 there.)
+  // 4, 14 rows of 4 KiB: 1024^3 by AVX-512, transfer_cost.cc.)
   const Cost again =
       crowded + lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
   if (operand == call.ahead_operand && stream_bytes(s, operand, r) > call.ahead_bytes) {

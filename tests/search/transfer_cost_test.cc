@@ -468,6 +468,12 @@ TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any")
   CHECK(asked(1, 2) - asked(1, 1) == 64 * (2 * 9'000 - 14'000));
   memory.row_millicycles = 30'000;
   CHECK(asked(60, 1) - plenty == 32 * 30'000);
+  memory.row_millicycles = 0;
+  const i64 bare = asked(1, 1);
+  memory.asked_copy_millicycles = 4'000;
+  memory.asked_by_leaves_millicycles = 0;  // the copy asks, beside the same arithmetic
+  CHECK(asked(60, 1) == plenty);
+  CHECK(asked(1, 1) == bare);
 }
 
 }  // namespace morello

@@ -406,11 +406,6 @@ constexpr Wrong kWrong[] = {
   asked_copy_line_cycles = 11.5
                            ^~~~
 )"},
-    {"shared_line_cycles = 6", "stream_line_cycles = 5\nshared_line_cycles = 6",
-     R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
-  stream_line_cycles = 5
-                       ^
-)"},
     {"shared_line_cycles = 2.001", "asked_copy_line_cycles = 3\nshared_line_cycles = 2.001",
      R"(toy.toml:43:26: error: `asked_copy_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
   asked_copy_line_cycles = 3

@@ -425,6 +425,8 @@ Cost Space::lower_bound() const {
       const bool apart = rows_apart(family(), computation(), o) > 1;
       const i64 asked = line_millicycles(from, Coming::kPrefetched) * (apart ? percent : 100) / 100;
       i64 each = std::min({asked, streamed, copied});
+      if (input && machine().levels[from].next_rows_millicycles > 0)
+        each = std::min(each, line_millicycles(from, Coming::kNextRows));
       if (!input && streams_) each = std::min(each, streamed_millicycles());
       const Cost bring = lines * Cost::milli(each);
       traffic = traffic + bring;

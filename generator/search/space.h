@@ -129,8 +129,11 @@ class Space {
   // No program of this family can be cheaper; with threads, none that uses them.
   Cost lower_bound() const;
 
-  // The cache that what lies at a level is prefetched to: L1 or L2.
-  Level prefetched_to(Level from) const;
+  // The cache that what a leaf asks for so far ahead is prefetched to: L1 or L2.
+  Level prefetched_to(const Spec& s, int operand, i64 distance) const;
+  // From whole rows that a leaf reads side by side to those of the next leaf, in bytes; 0 where
+  // nobody asks so far ahead.
+  i64 to_next_rows(const Spec& s, int operand) const;
   // Whether the leaf can do all of this Spec.
   bool leaf_covers(const Spec& s) const;
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
@@ -242,7 +245,7 @@ class Space {
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // ahead of the copy that reads them (by who asks at the lower price), or without their
   // neighbours.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kAskedAhead, kAlone };
+  enum class Coming { kAsked, kPrefetched, kStreamed, kNextRows, kAskedAhead, kAlone };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
   i64 streamed_millicycles() const;      // a line
@@ -275,6 +278,7 @@ class Space {
     Cost cost, hidden;  // all, and of it what overlaps with all else
   };
   Prefetched prefetched(const Spec& s, int operand, const Region& r, const Call& call) const;
+  Cost next_rows(const Spec& s, int operand, const Region& r) const;
   struct Traffic {
     Cost all, hidden;  // as above
     Cost beside;       // of an operand of which some is hidden, all

@@ -63,6 +63,9 @@ constexpr i64 kRowOfStream = kPage / 4;
 constexpr i64 kFarRowOfStream = 4 * kPage;
 constexpr i64 kRowStartPercent = 40;
 constexpr i64 kFarRowStartPercent = 10;
+// The same where the rows of the next leaf are asked for. (Zen 4, from memory, bf16 by AVX2, eight
+// at once, cycles a line: rows of 4 and 4.5 KiB 10.3, of 18 and 32 KiB 8.3 and 8.7.)
+constexpr i64 kNextRowStartPercent = 50;
 
 // Of the latency of L3: prefetchers run up to some twenty lines ahead, across the border of two
 // threads' shares. (G, 170 cycles, two threads, AVX2: depthwise convolution of 112 x 112 x 64
@@ -221,6 +224,7 @@ i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
   i64 alone = d.line_millicycles;
   if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
   if (how == Coming::kStreamed && d.stream_millicycles > 0) alone = d.stream_millicycles;
+  if (how == Coming::kNextRows && d.next_rows_millicycles > 0) alone = d.next_rows_millicycles;
   if (how == Coming::kAlone && d.lone_millicycles > 0) alone = d.lone_millicycles;
   // Beside arithmetic: how much of it there has to be, asked_copy() says.
   if (how == Coming::kAskedAhead && d.asks_ahead()) return d.least_asked_millicycles();
@@ -320,12 +324,24 @@ Space::Ahead Space::asked_ahead(const Spec& s, int operand, const Region& r, i64
   return {useful, r.lines - useful, lines < row ? distance * rows : distance};
 }
 
+// What the leaf before has asked for: whole rows, each of which begins anew.
+Cost Space::next_rows(const Spec& s, int operand, const Region& r) const {
+  const LevelDesc& from = machine().levels[s.place[operand].level];
+  const Cost start = Cost::milli(from.latency_millicycles * kNextRowStartPercent / 100);
+  return lines_of(r, line_millicycles(s.place[operand].level, Coming::kNextRows)) +
+         rows_side_by_side(s, operand) * start;
+}
+
 // A distance other than the machine's hides less: nearer lines are not there in time, and of those
 // between more than it some have left L1 again. (Zen 5, packed bf16 1x2048x2304 from L3 in two
 // streams, each 4, 8 and 16 KiB ahead: 81, 81 and 117 us.)
 Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
                                     const Call& call) const {
   const Level from = s.place[operand].level;
+  if (call.ahead_bytes == to_next_rows(s, operand)) {
+    const Cost all = next_rows(s, operand, r);
+    return {all, from == kMemory ? all : Cost()};
+  }
   const Ahead ahead = asked_ahead(s, operand, r, call.ahead_bytes);
   const i64 streams = streams_that_go_on(s, operand);
   const i64 alone = line_millicycles(from, Coming::kAsked, streams);
@@ -411,7 +427,9 @@ Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   if (streams > 1 || !follows_rows(s, operand, r))
     return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
   const i64 rows = rows_side_by_side(s, operand);
-  const i64 line = line_millicycles(from, Coming::kStreamed, rows_are_streams() ? rows : 1);
+  const i64 own = machine().levels[from].rows_millicycles;
+  const i64 line =
+      std::max(own, line_millicycles(from, Coming::kStreamed, rows_are_streams() ? rows : 1));
   const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
   const Cost start = Cost::milli(machine().levels[from].latency_millicycles * begins / 100);
   return lines_of(r, line) + rows * start;

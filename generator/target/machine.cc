@@ -44,6 +44,8 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"line_cycles", &LevelDesc::line_millicycles, true, 1, kMaxCycles},
     {"prefetched_line_cycles", &LevelDesc::prefetched_millicycles, true, 1, kMaxCycles},
     {"stream_line_cycles", &LevelDesc::stream_millicycles, true, 1, kMaxCycles, true},
+    {"rows_line_cycles", &LevelDesc::rows_millicycles, true, 1, kMaxCycles, true},
+    {"next_rows_line_cycles", &LevelDesc::next_rows_millicycles, true, 1, kMaxCycles, true},
     {"lone_line_cycles", &LevelDesc::lone_millicycles, true, 1, kMaxCycles, true},
     {"streams_percent", &LevelDesc::streams_percent, false, 1, 100, true},
     {"row_cycles", &LevelDesc::row_millicycles, true, 1, kMaxCycles, true},

@@ -39,7 +39,12 @@ struct LevelDesc {
   i64 shared_line_millicycles = 0;
   // As line_millicycles, for a line of one long stream that no software prefetches; 0: the same.
   i64 stream_millicycles = 0;
-  // The same where no neighbour of a line is read with it; 0: the same.
+  // The same in rows that leaves read side by side; 0: as in as many streams.
+  i64 rows_millicycles = 0;
+  // A line of such rows where the leaf before has asked for them, to L2; 0: not known, and none
+  // does.
+  i64 next_rows_millicycles = 0;
+  // As line_millicycles where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
   // What several streams from here take of the time of one, at the least; 0: what the machine says.
   int streams_percent = 0;

@@ -205,13 +205,14 @@ class Reader {
     return fail(root_.get("isa")->source(), fmt::format("unknown instruction set `{}`; allowed: {}",
                                                         m.isa, fmt::join(allowed, ", ")));
   }
+  bool fail_at(Level l, std::string_view key, std::string_view text) {
+    const std::string_view name = level_table(l);
+    return fail(root_.get(name)->as_table()->get(key)->source(),
+                fmt::format("`{}` in [{}] {}", key, name, text));
+  }
   bool check_level(const Machine& m, Level l) {
     const LevelDesc& d = m.levels[static_cast<size_t>(l)];
-    const std::string_view name = level_table(l);
-    const auto bad = [&](std::string_view key, std::string text) {
-      return fail(root_.get(name)->as_table()->get(key)->source(),
-                  fmt::format("`{}` in [{}] {}", key, name, text));
-    };
+    const auto bad = [&](std::string_view key, std::string text) { return fail_at(l, key, text); };
     if (!std::has_single_bit(static_cast<unsigned>(d.line)))
       return bad("line", "must be a power of two");
     if (d.shared_by > m.cores)
@@ -225,27 +226,7 @@ class Reader {
     if (d.lone_millicycles > 0 && d.lone_millicycles < d.line_millicycles)
       return bad("lone_line_cycles",
                  fmt::format("must be at least `line_cycles`, {}", decimal(d.line_millicycles)));
-    const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
-    const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
-    for (const auto& [key, value] :
-         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves})
-      if (value > 0 && l < kL3)
-        return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
-    if (d.streams_percent > 0 && l != kL3)
-      return bad("streams_percent",
-                 "has no effect: only [L3] gains less by streams than [memory], of which "
-                 "`two_streams_percent` and `four_streams_percent` are");
-    if (d.row_millicycles > 0 && l < kL3)
-      return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
-    for (const auto& [key, line] :
-         {std::pair("stream_line_cycles", d.stream_millicycles), by_copy, by_leaves})
-      if (line > d.line_millicycles)
-        return bad(key,
-                   fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));
-    // What is asked for comes beside arithmetic: what is waited for may be less.
-    if (d.stream_millicycles > 0 && d.stream_millicycles < d.shared_line_millicycles)
-      return bad("stream_line_cycles", fmt::format("must be at least `shared_line_cycles`, {}",
-                                                   decimal(d.shared_line_millicycles)));
+    if (!check_optional(d, l)) return false;
     if (l == kL1) return true;
     const LevelDesc& nearer = m.levels[static_cast<size_t>(l - 1)];
     const std::string_view nearer_name = level_table(l - 1);
@@ -258,6 +239,39 @@ class Reader {
     if (d.latency_millicycles < nearer.latency_millicycles)
       return bad("latency_cycles", fmt::format("must be at least that of [{}], {}", nearer_name,
                                                decimal(nearer.latency_millicycles)));
+    return true;
+  }
+  // Keys that a file may leave out.
+  bool check_optional(const LevelDesc& d, Level l) {
+    const auto bad = [&](std::string_view key, std::string text) { return fail_at(l, key, text); };
+    const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
+    const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
+    const std::pair next_rows("next_rows_line_cycles", d.next_rows_millicycles);
+    const std::pair rows("rows_line_cycles", d.rows_millicycles);
+    for (const auto& [key, value] :
+         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves, next_rows})
+      if (value > 0 && l < kL3)
+        return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
+    if (d.streams_percent > 0 && l != kL3)
+      return bad("streams_percent",
+                 "has no effect: only [L3] gains less by streams than [memory], of which "
+                 "`two_streams_percent` and `four_streams_percent` are");
+    if (d.row_millicycles > 0 && l < kL3)
+      return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
+    if (d.rows_millicycles > 0 && (l < kL3 || d.stream_millicycles == 0))
+      return bad(
+          rows.first,
+          "has no effect: only in [L3] and [memory], with `stream_line_cycles`, do rows come "
+          "as streams");
+    for (const auto& [key, line] : {std::pair("stream_line_cycles", d.stream_millicycles), by_copy,
+                                    by_leaves, next_rows, rows})
+      if (line > d.line_millicycles)
+        return bad(key,
+                   fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));
+    // What is asked for comes beside arithmetic: what is waited for may be less.
+    if (d.stream_millicycles > 0 && d.stream_millicycles < d.shared_line_millicycles)
+      return bad("stream_line_cycles", fmt::format("must be at least `shared_line_cycles`, {}",
+                                                   decimal(d.shared_line_millicycles)));
     return true;
   }
 

@@ -168,6 +168,34 @@ TEST_CASE("of rows far apart the next ones are asked for") {
   CHECK(rows == std::set<int>{4, 16 + 4, 32 + 4, 48 + 4});
 }
 
+// Of four rows that are 320 apart, assumed to be 336 if that is known at run time only, those of
+// the four behind them.
+TEST_CASE("of rows side by side those of the next leaf are asked for") {
+  struct Row {
+    std::string_view spec, distance;
+    std::vector<std::string_view> asked;
+  };
+  const Row rows[] = {
+      {"(a: f32[1,320], b: f32[64,320]): f32 = matmul(a, transpose(b))",
+       "5120",
+       {"(pb) + 5120)", "(pb) + 6400)", "(pb) + 7680)", "(pb) + 8960)"}},
+      {"(a: f32[1,320], b: f32[64,320] strided): f32 = matmul(a, transpose(b))",
+       "5376",
+       {"(pb + (4 * s1s0)) + 0)", "(pb + (5 * s1s0)) + 0)", "(pb + (6 * s1s0)) + 0)",
+        "(pb + (7 * s1s0)) + 0)"}},
+  };
+  for (const Row& row : rows) {
+    Kernel k(std::string(row.spec), "f", 1);
+    k.add("avx2", "dot_f32x8 lane=k quantum=n:4,k:16",
+          fmt::format("loop n by 4\n  call ahead b {} to L2\n", row.distance));
+    const std::string text = emit_header({k.code}, options("f.h")).header;
+    CHECK(test::count(text, "_mm_prefetch") == 4);
+    for (const std::string_view asked : row.asked)
+      CHECK_MESSAGE(test::count(text, std::string(asked) + "), _MM_HINT_T1") == 1,
+                    std::string(asked));
+  }
+}
+
 // Neighbours share what lies in their windows; what one slot has loaded is not kept for the next.
 TEST_CASE("windows") {
   auto k = std::make_unique<Kernel>(

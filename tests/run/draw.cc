@@ -201,7 +201,10 @@ Machine odd_machine(Random& random) {
       level.stream_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 2);
       level.row_millicycles = pick(random, 0, 9) * 1000;
+      if (pick(random, 0, 1) == 1) level.rows_millicycles = level.line_millicycles;
     }
+    if (l >= kL3 && pick(random, 0, 1) == 1)
+      level.next_rows_millicycles = level.line_millicycles / 3;
     if (l == kL3) level.streams_percent = static_cast<int>(pick(random, 0, 100));
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }

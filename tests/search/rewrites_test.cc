@@ -225,6 +225,60 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   CHECK(proposals(space, s, "copy_ahead") == "");
 }
 
+// As far as the rows behind those of the leaf, where the machine says what that brings, all of them
+// are there, no leaf reads them twice, and two leaves' rows take half of L2 at most.
+TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
+  struct Row {
+    std::string_view spec, family;
+    Extents extent;
+    std::string_view want;
+  };
+  constexpr std::string_view kRow =
+      "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kApart =
+      "dot_f32x8 lane=k quantum=n:4,k:16 apart=n a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kTall =
+      "(a: f32[1,1024], b: f32[64,1024]): f32 = matmul(a, transpose(b))";
+  constexpr Row kRows[] = {
+      {kTall, kRow, {1, 4, 1024}, "call\ncall ahead b 64\ncall ahead b 16384 to L2\n"},
+      {kTall, kRow, {1, 3, 1024}, "call\ncall ahead b 64\ncall ahead b 12288 to L2\n"},
+      {kTall, kRow, {1, 1, 1024}, "call\ncall ahead b 64\n"},
+      {kTall, kRow, {1, 4, 512}, "call\n"},
+      {kTall, kApart, {1, 4, 1024}, "call\ncall ahead b 64\n"},
+      {"(a: f32[1,1024], b: f32[n near 64,1024] strided): f32 = matmul(a, transpose(b))",
+       kRow,
+       {1, 4, 1024},
+       "call\ncall ahead b 64\ncall ahead b 16640 to L2\n"},
+      {"(a: f32[2,1024], b: f32[64,1024]): f32 = matmul(a, transpose(b))",
+       kRow,
+       {1, 4, 1024},
+       "call\ncall ahead b 64\n"},
+      {"(a: f32[1,1072], b: f32[64,1072]): f32 = matmul(a, transpose(b))",
+       kRow,
+       {1, 4, 1072},
+       "call\ncall ahead b 64\n"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.spec);
+    CAPTURE(row.extent[1]);
+    CAPTURE(row.extent[2]);
+    const KernelSpec k = spec(row.spec);
+    Machine machine = toy_machine(4096, 65536 + 2048);
+    machine.prefetch_bytes = 64;
+    machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
+    Family storage;
+    const Problem p{&k.computation(), &machine, family(k.computation(), row.family, storage), 1};
+    Spec s = p.root();
+    for (int d = 0; d < 3; ++d) s.extent[d] = row.extent[d];
+    s.place.fill({kL1, false});
+    s.place[1] = {kMemory, false};
+    const std::string unknown = proposals(Space(p), s, "select_kernel");
+    CHECK(unknown.find("to L2") == unknown.npos);
+    machine.levels[kMemory].next_rows_millicycles = 5000;
+    CHECK(proposals(Space(p), s, "select_kernel") == row.want);
+  }
+}
+
 struct ThreadRow {
   std::string_view kernel, family, rewrite;
   int threads;

@@ -221,6 +221,46 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
   }
 }
 
+// Eight rows of 288 lines from memory, which overlap with arithmetic where they are asked for.
+TEST_CASE("rows side by side cost what the machine says, asked for or not") {
+  Machine machine = *load_machine("zen4");
+  machine.four_streams_percent = 0;
+  LevelDesc& memory = machine.levels[kMemory];
+  const KernelSpec k = spec("(a: bf16[1,9216], b: bf16[2304,9216]): f32 = matmul(a, transpose(b))");
+  const Result<Family> f = parse_family(
+      "dot_f32x8 lane=k quantum=n:8,k:16 a=load_bf16x8x2 b=load_bf16x8x2 out=store_f32",
+      k.computation(), *find_isa("avx2"));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  const auto leaf = [&](i64 ahead) {
+    const Space space({&k.computation(), &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.extent[1] = 8;
+    for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+    s.place[1].level = kMemory;
+    const Call call{.ahead_operand = ahead > 0 ? 1 : -1,
+                    .ahead_bytes = ahead,
+                    .ahead_to = ahead > 0 ? kL2 : kL1};
+    return static_cast<i64>(space.leaf(s, call).value());
+  };
+  constexpr i64 kNext = 8 * 9216 * 2, kLines = 8 * 288;
+  memory.rows_millicycles = 0;
+  const i64 streams = leaf(0);
+  memory.rows_millicycles = memory.stream_millicycles + 2'000;
+  CHECK(leaf(0) - streams == kLines * 2'000);
+  memory.rows_millicycles = memory.stream_millicycles - 1'000;  // no less than streams
+  CHECK(leaf(0) == streams);
+  memory.next_rows_millicycles = 8'000;
+  const i64 next = leaf(kNext);
+  memory.next_rows_millicycles = 10'000;
+  CHECK(leaf(kNext) - next == kLines * 2'000);
+  const i64 elsewhere = leaf(kNext / 2);
+  memory.next_rows_millicycles = 0;
+  CHECK(leaf(kNext / 2) == elsewhere);  // no other distance is meant
+  memory.next_rows_millicycles = 8'000;
+  memory.latency_millicycles += 100'000;
+  CHECK(leaf(kNext) - next == 8 * 50'000);  // half of it for every row
+}
+
 // Rows apart run on from leaf to leaf, however short they are; parts of them do not.
 TEST_CASE("rows far apart are streams that go on") {
   Machine machine = *load_machine("zen3");

@@ -117,6 +117,17 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kL3].stream_millicycles == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].stream_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "stream_line_cycles = 7.5\nrows_line_cycles = 9.5\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].rows_millicycles == 9'500 && m.levels[kL3].rows_millicycles == 0;
+     },
+     [](const Machine& m) { return m.levels[kMemory].rows_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "next_rows_line_cycles = 6.5\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].next_rows_millicycles == 6'500 &&
+              m.levels[kL3].next_rows_millicycles == 0;
+     },
+     [](const Machine& m) { return m.levels[kMemory].next_rows_millicycles == 0; }},
     {"prefetched_line_cycles = 9\n", "asked_copy_line_cycles = 5.25\n",  // less than shared
      [](const Machine& m) {
        return m.levels[kMemory].asked_copy_millicycles == 5'250 &&
@@ -313,7 +324,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -385,6 +396,27 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:22: error: `stream_line_cycles` in [memory] must be at least `shared_line_cycles`, 6
   stream_line_cycles = 5
                        ^
+)"},
+    {"shared_line_cycles = 6",
+     "stream_line_cycles = 7\nrows_line_cycles = 11.5\nshared_line_cycles = 6",
+     R"(toy.toml:61:20: error: `rows_line_cycles` in [memory] must be at most `line_cycles`, 11
+  rows_line_cycles = 11.5
+                     ^~~~
+)"},
+    {"shared_line_cycles = 6", "rows_line_cycles = 9\nshared_line_cycles = 6",
+     R"(toy.toml:60:20: error: `rows_line_cycles` in [memory] has no effect: only in [L3] and [memory], with `stream_line_cycles`, do rows come as streams
+  rows_line_cycles = 9
+                     ^
+)"},
+    {"shared_line_cycles = 6", "next_rows_line_cycles = 11.5\nshared_line_cycles = 6",
+     R"(toy.toml:60:25: error: `next_rows_line_cycles` in [memory] must be at most `line_cycles`, 11
+  next_rows_line_cycles = 11.5
+                          ^~~~
+)"},
+    {"shared_line_cycles = 2.001", "next_rows_line_cycles = 2.5\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:25: error: `next_rows_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
+  next_rows_line_cycles = 2.5
+                          ^~~
 )"},
     {"shared_line_cycles = 6", "streams_percent = 90\nshared_line_cycles = 6",
      R"(toy.toml:60:19: error: `streams_percent` in [memory] has no effect: only [L3] gains less by streams than [memory], of which `two_streams_percent` and `four_streams_percent` are

@@ -2,7 +2,8 @@
 //
 //   Spec  =>  call                     cost = leaf
 //   Spec  =>  call ahead x D           the same, x's stream prefetched D bytes ahead: the machine's
-//                                      distance, half or a quarter of it, or a part for each row
+//                                      distance, half or a quarter of it, or a part for each row;
+//                                      or as far as the rows that the next leaf reads
 //   Spec  =>  call ahead out 0         the same, the lines of the output asked for first
 //   Spec  =>  call streaming           the same, the output stored past the caches
 //
@@ -38,7 +39,7 @@ static Call call_of(const Space& space, const Spec& spec, const Decision& d) {
   Call call = {
       .ahead_operand = d.detail - 1, .ahead_bytes = d.value, .streaming = d.subject == kStreaming};
   if (call.ahead_bytes > 0)
-    call.ahead_to = space.prefetched_to(spec.place[call.ahead_operand].level);
+    call.ahead_to = space.prefetched_to(spec, call.ahead_operand, call.ahead_bytes);
   return call;
 }
 
@@ -60,6 +61,10 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
     c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
     emit(c);
   }
+  c.decision.value = space.to_next_rows(spec, ahead);
+  if (c.decision.value <= last) return;
+  c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
+  emit(c);
 }
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {

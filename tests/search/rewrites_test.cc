@@ -226,7 +226,7 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
 }
 
 // As far as the rows behind those of the leaf, where the machine says what that brings, all of them
-// are there, no leaf reads them twice, and two leaves' rows take half of L2 at most.
+// are there, no leaf reads them twice, and two leaves' rows have room in L2.
 TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
   struct Row {
     std::string_view spec, family;
@@ -263,7 +263,7 @@ TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
     CAPTURE(row.extent[1]);
     CAPTURE(row.extent[2]);
     const KernelSpec k = spec(row.spec);
-    Machine machine = toy_machine(4096, 65536 + 2048);
+    Machine machine = toy_machine(4096, 32768 + 1024);
     machine.prefetch_bytes = 64;
     machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
     Family storage;

@@ -61,9 +61,12 @@ TEST_CASE("no program is cheaper than the family's bound") {
 }
 
 TEST_CASE("nor is one that reads rows side by side, where those are streams") {
-  Machine machines[] = {*load_machine("zen3"), *load_machine("zen3")};
+  Machine machines[] = {*load_machine("zen3"), *load_machine("zen3"), *load_machine("zen3")};
   REQUIRE(machines[0].four_streams_percent > 0);
   machines[1].levels[kMemory].prefetched_millicycles = 9000;  // less than a stream's line
+  machines[2].levels[kMemory].prefetched_millicycles = 9000;
+  machines[2].levels[kMemory].shared_line_millicycles = 1000;
+  machines[2].levels[kMemory].next_rows_millicycles = 3000;
   for (const char* text : {"(a: f32[1,8192], b: f32[8192,512] col): f32 = matmul(a, b)",
                            "(a: f32[1,1024], b: f32[1024,8192]): f32 = matmul(a, b)",
                            "(x: f32[1024,4096]): f32 = reduce_max(x, axis=1)",

@@ -129,6 +129,10 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
   if (p.part.staged && std::any_of(levels.begin(), levels.end(), asks))
     out += "a stage of several\n";  // in which copies do not
+  const auto rows = [](const LevelDesc& l) { return l.next_rows_millicycles > 0; };
+  if (std::any_of(levels.begin(), levels.end(), rows))
+    for (int o = 0; o < c.inputs(); ++o)
+      if (read_once(p, o)) out += fmt::format("operand {} read once\n", o);
   if (!shorter) out += "all attributes\n";
   return out + fmt::format("threads {}\n{}", p.threads, machine_text(*p.machine));
 }
@@ -142,6 +146,16 @@ i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 
     if (c.dims[t.dim].extent > 1 && t.stride * element_bytes >= line_bytes)
       begin = std::gcd(begin, t.stride * element_bytes);
   return begin;
+}
+
+bool read_once(const Problem& p, int operand) {
+  const Operand& o = p.computation->operands[operand];
+  if (std::any_of(o.axes.begin(), o.axes.end(), [](const AxisMap& a) { return a.size() > 1; }))
+    return false;
+  const Spec root = p.root();
+  for (int d = 0; d < static_cast<int>(p.computation->dims.size()); ++d)
+    if (!touches(o, d) && root.extent[d] > p.family.quantum[d]) return false;
+  return true;
 }
 
 int spread_of(i64 bytes, i64 line_bytes) {

@@ -84,6 +84,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
     whole_rows_[o] = WholeRows(given_[o], computation());
+    once_[o] = read_once(problem_, o);
     rows_begin_[o] = rows_begin(given_[o], computation(), bytes(computation().operands[o].dtype),
                                 machine().levels[kL1].line);
     for (int d = 0; d < dims(); ++d) {
@@ -466,7 +467,7 @@ i64 Space::to_next_rows(const Spec& s, int operand) const {
   const Level from = s.place[operand].level;
   if (machine().levels[from].next_rows_millicycles == 0 || family().isa->prefetch_to_l2.empty())
     return 0;
-  if (blocked_[operand] || may_be_reused(operand) || !reads_whole_rows(s, operand)) return 0;
+  if (blocked_[operand] || !once_[operand] || !reads_whole_rows(s, operand)) return 0;
   if (rows_side_by_side(s, operand) == 1 || streams_that_go_on(s, operand) > 1) return 0;
   i64 distance = 0;
   for (const AddressTerm& g : given_[operand]) {

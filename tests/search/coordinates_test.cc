@@ -157,36 +157,40 @@ const Row kRows[] = {
      "(x: f32[8,192], y: f32[8,192] strided): f32 = add(x, y)"},
 };
 
+// Families: the one that is named or, if none is, two in whose form the ahead-of-time packer leaves
+// b, and two that have to copy it.
+void check_row(const Machine& machine, const Row& row, std::string_view only = "") {
+  Met met;
+  std::set<std::pair<std::string, Key>> before;
+  for (const char* text : row) {
+    CAPTURE(text);
+    const Computation c = computation_of(spec(text));
+    // Any family will do, if the other roots have it too.
+    int taken[2][2] = {};
+    for (const Family& f : families(c, *find_isa("avx2"))) {
+      const Problem p{&c, &machine, f, 1};
+      const bool as_packed = p.root().place[1].packed == c.operands[1].packed;
+      if (!only.empty() && f.str(c) != only) continue;
+      if (f.quantum[0] > 16 || ++taken[as_packed][f.apart >= 0] > 2) continue;
+      const Space space(p);
+      std::set<std::string> seen;
+      follow(space, space.problem().root(), seen, met, before);
+    }
+    before.clear();
+    for (const auto& [id, texts] : met.candidates) before.insert(id);
+  }
+  MESSAGE(std::string(row.front()) << ": " << met.specs << " Specs, " << met.candidates.size()
+                                   << " keys, " << met.shared << " met under another root");
+  CHECK(met.specs > 100);
+  // Lines of 128 bytes and more are longer than many of these rows, whose strides are in the
+  // signature then, and others begin in them where those of the other roots do not.
+  CHECK((met.shared > 0 || machine.levels[kL1].line > 64));
+}
+
 // Every so many rows, of which the first has this number.
 void check_rows(const Machine& machine, size_t every, size_t number = 0) {
-  for (const Row& row : kRows) {
-    if (!has_turn(number++, every)) continue;
-    Met met;
-    std::set<std::pair<std::string, Key>> before;
-    for (const char* text : row) {
-      CAPTURE(text);
-      const Computation c = computation_of(spec(text));
-      // Any family will do, if the other roots have it too: two in whose form the ahead-of-time
-      // packer leaves b, and two that have to copy it.
-      int taken[2][2] = {};
-      for (const Family& f : families(c, *find_isa("avx2"))) {
-        const Problem p{&c, &machine, f, 1};
-        const bool as_packed = p.root().place[1].packed == c.operands[1].packed;
-        if (f.quantum[0] > 16 || ++taken[as_packed][f.apart >= 0] > 2) continue;
-        const Space space(p);
-        std::set<std::string> seen;
-        follow(space, space.problem().root(), seen, met, before);
-      }
-      before.clear();
-      for (const auto& [id, texts] : met.candidates) before.insert(id);
-    }
-    MESSAGE(std::string(row.front()) << ": " << met.specs << " Specs, " << met.candidates.size()
-                                     << " keys, " << met.shared << " met under another root");
-    CHECK(met.specs > 100);
-    // Lines of 128 bytes and more are longer than many of these rows, whose strides are in the
-    // signature then, and others begin in them where those of the other roots do not.
-    CHECK((met.shared > 0 || machine.levels[kL1].line > 64));
-  }
+  for (const Row& row : kRows)
+    if (has_turn(number++, every)) check_row(machine, row);
 }
 
 TEST_CASE("equal keys mean equal candidates, under every root") {
@@ -203,6 +207,23 @@ TEST_CASE("equal keys mean equal candidates, under every root") {
     machine.levels[kMemory].row_millicycles = 9000;
     check_rows(machine, 5, 1);
   }
+}
+
+// Read once under one root and again under another, together and a line apart.
+TEST_CASE("equal keys mean equal candidates where the next rows are asked for") {
+  Machine machine = toy_machine(2048, 65536);
+  machine.prefetch_bytes = 64;
+  for (const Level l : {kL3, kMemory}) {
+    LevelDesc& far = machine.levels[l];
+    far.prefetched_millicycles = far.line_millicycles - 1000;
+    far.next_rows_millicycles = far.line_millicycles / 2;
+  }
+  const Row row = {"(a: f32[1,256], b: f32[256,64] col): f32 = matmul(a, b)",
+                   "(a: f32[12,256], b: f32[256,64] col): f32 = matmul(a, b)",
+                   "(a: f32[1,256], b: f32[256,128] col): f32 = matmul(a, b)",
+                   "(a: f32[1,256], b: f32[256,128] col strided): f32 = matmul(a, b)"};
+  check_row(machine, row,
+            "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32");
 }
 
 TEST_CASE("what shows of a menu stands for its tiles") {

@@ -310,7 +310,7 @@ class Space {
   std::vector<i64> extents_[kMaxDims];            // all a Spec can have, ascending
   std::vector<AddressTerm> given_[kMaxOperands];  // AddressMap::plain_terms()
   WholeRows whole_rows_[kMaxOperands];
-  bool once_[kMaxOperands] = {};  // leaves read it so often
+  bool once_[kMaxOperands] = {};       // leaves read it so often
   i64 rows_begin_[kMaxOperands] = {};  // for rows of lines or more
   bool blocked_[kMaxOperands] = {};    // given layout with blocks
   bool loads_given_[kMaxOperands] = {};

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "search/space.h"
+#include "search/leaf_work.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -16,7 +16,6 @@ namespace {
 // and 4.)
 constexpr i64 kScheduledPercent = 65;  // of the arithmetic
 constexpr i64 kWaitedPercent = 47;     // of the chain
-constexpr i64 kCallMilli = 5'000;      // call, pointer set-up, branches: calls overlap
 constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, the shorter
 constexpr i64 kCrowdPercent = 2;       // of what is hidden: of programs as fast, those that do less
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
@@ -33,26 +32,6 @@ constexpr i64 kUnaskedPercent = 120;
 constexpr i64 kReadAgainPercent = 50;
 
 }  // namespace
-
-struct Space::Work {
-  i64 fma = 0, bf16 = 0, alu = 0, shuffle = 0, load = 0, store = 0;  // uops
-  i64 chain = 0;  // millicycles of the longest dependence
-  i64 steps = 0;  // of the reduction loop
-
-  void add(const Uops& u, i64 times) {
-    fma += u.fma * times;
-    bf16 += u.bf16 * times;
-    alu += u.alu * times;
-    shuffle += u.shuffle * times;
-    load += u.load * times;
-    store += u.store * times;
-  }
-  // What loads or stores of partial vectors cost beyond whole ones, which are counted already.
-  void add_masked(const Access& a, i64 times) {
-    add(a.partial_uops, times);
-    add(a.uops, -times);
-  }
-};
 
 // Of so many uops, at a rate in thousandths per cycle; split so that no product overflows.
 static i64 millicycles(i64 uops, i64 rate) {
@@ -81,6 +60,13 @@ Cost Space::work(const Uops& u) const {
   return Cost::milli(work_millicycles(w));
 }
 
+// Of a reduction, what an instruction sums at once.
+i64 Space::reduction_step(int d) const {
+  const Kernel& k = *family().kernel;
+  const bool grouped = family().quantum[d] > 1 || (k.lanes_reduce && d == family().lane);
+  return !grouped ? 1 : k.lanes_reduce ? k.lanes * k.group : k.group;
+}
+
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
 Space::Work Space::leaf_work(const Extents& e) const {
   const Computation& c = computation();
@@ -90,9 +76,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
   i64 tile = 1, steps = 1;
   for (int d = 0; d < dims(); ++d) {
     if (c.dims[d].reduction) {
-      const bool grouped = family().quantum[d] > 1 || (k.lanes_reduce && d == lane);
-      const i64 step = !grouped ? 1 : k.lanes_reduce ? k.lanes * k.group : k.group;
-      steps *= ceil_div(e[d], step);
+      steps *= ceil_div(e[d], reduction_step(d));
     } else {
       tile *= vector && d == lane ? ceil_div(e[d], k.lanes) : e[d];
     }
@@ -114,8 +98,9 @@ Space::Work Space::leaf_work(const Extents& e) const {
   return w;
 }
 
-// Loading, zeroing, finishing and storing the register tile.
-void Space::add_edges(const Spec& s, Work& w) const {
+// Loading, zeroing, finishing and storing the register tile as if its vectors were whole; how many
+// these are.
+i64 Space::add_whole_edges(const Spec& s, Work& w) const {
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
   const int out = c.inputs();
@@ -136,7 +121,15 @@ void Space::add_edges(const Spec& s, Work& w) const {
     w.alu += tile * kFinishUops;
   else if (c.reduces())
     w.alu += tile * (accumulator_sets(family(), c) - 1);
-  if (!vector) return;
+  return tile;
+}
+
+void Space::add_edges(const Spec& s, Work& w) const {
+  const Kernel& k = *family().kernel;
+  const i64 tile = add_whole_edges(s, w);
+  if (k.lanes == 1 || k.lanes_reduce) return;
+  const int out = computation().inputs();
+  const Access& store = *store_access(family(), s.place[out].packed);
   const int lane = family().lane;
   const bool partial = elastic(lane) || s.extent[lane] % k.lanes != 0;
   const bool adjacent = s.place[out].packed || stores_adjacent_;
@@ -325,136 +318,6 @@ Cost Space::arithmetic(const Spec& s) const {
   const i64 each = std::max(
       {millicycles(u.fma, p.fma), millicycles(u.bf16, p.bf16), millicycles(vector, p.vector)});
   return volume / (k.lanes * k.group) * Cost::milli(each);
-}
-
-// Storing a register tile of so many vectors, where it can be stored most cheaply: a packed copy of
-// the output has the kernel's own type.
-i64 Space::least_edges(i64 stores) const {
-  Work given, packed;
-  given.add(family().store->uops, stores);
-  if (!packs_[computation().inputs()]) return work_millicycles(given);
-  packed.add(store_access(family(), true)->uops, stores);
-  return std::min(work_millicycles(given), work_millicycles(packed));
-}
-
-// Leaves along a dim that together do the least: as few as there can be, as even as rows and
-// vectors allow. What a leaf takes is convex in their number (the longest of what its instructions
-// take, each in proportion), so neither more leaves nor uneven ones take less. (Before, whole
-// quanta and a remainder: 28 rows and 4 take longer than 16 and 16.) Splitting the reduction only
-// adds edges and calls.
-std::vector<Space::Leaves> Space::even_leaves(const Spec& s, int d) const {
-  const i64 extent = s.extent[d];
-  if (computation().dims[d].reduction) return {{extent, 1}};
-  const i64 unit = d == family().lane ? family().kernel->lanes : 1;
-  const i64 units = ceil_div(extent, unit);
-  const i64 leaves = ceil_div(units, family().quantum[d] / unit);
-  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - extent;
-  return {{(least + 1) * unit, more},
-          {least * unit, leaves - more - (short_by > 0 ? 1 : 0)},
-          {least * unit - short_by, short_by > 0 ? 1 : 0}};
-}
-
-// The parts of a root with windows to clip: no leaf is in two of them.
-static std::vector<Spec> boxes_of(const std::vector<Clipped>& clips, const Spec& root) {
-  std::vector<Spec> boxes = {root};
-  for (const Clipped& x : clips) {
-    std::vector<Spec> cut;
-    for (const Spec& box : boxes)
-      for (const Segment& segment : x.segments) cut.push_back(spec_of(segment, x, box));
-    boxes = std::move(cut);
-  }
-  return boxes;
-}
-
-// The leaves that every program of the family must run for a Spec.
-Cost Space::least_compute(const Spec& s) const {
-  std::vector<std::pair<Extents, i64>> tiles(1);
-  tiles[0].first.fill(1);
-  tiles[0].second = 1;
-  for (int d = 0; d < dims(); ++d) {
-    std::vector<std::pair<Extents, i64>> next;
-    for (auto [tile, count] : tiles)
-      for (const Leaves& l : even_leaves(s, d)) {
-        tile[d] = l.extent;
-        if (l.count > 0) next.emplace_back(tile, count * l.count);
-      }
-    tiles = std::move(next);
-  }
-  Cost sum;
-  for (const auto& [tile, count] : tiles) {
-    i64 stores = 1;
-    for (int d = 0; d < dims(); ++d)
-      if (!computation().dims[d].reduction)
-        stores *= d == family().lane ? ceil_div(tile[d], family().kernel->lanes) : tile[d];
-    sum = sum +
-          count * Cost::milli(work_millicycles(leaf_work(tile)) + least_edges(stores) + kCallMilli);
-  }
-  return sum;
-}
-
-// Proved in README.md. Without prefetch overlapped() is subadditive, so that the sum over leaves is
-// at least its value at the sum of all arithmetic and of one compulsory transfer of every operand;
-// where operands start in memory, and any of them might be prefetched, a leaf takes no less than
-// its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
-// hide behind half of the arithmetic at most, because what they bring is used twice. An operand
-// that no leaf can read where the user put it is copied at least once, which overlaps with nothing
-// but itself where it is a stream.
-// Threads share all of it at best.
-Cost Space::lower_bound() const {
-  const Spec whole = problem_.root(), cut = inside(whole);
-  const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
-  Cost traffic, longest, copies, viewed, near;
-  for (int o = 0; o < operands(); ++o) {
-    const Spec& root = reads_zeros(whole, o) ? cut : whole;
-    const Level from = root.place[o].level;
-    const bool input = o < computation().inputs();
-    const i64 lines = from > kL1 ? region(root, o).lines : 0;
-    i64 copied = line_millicycles(from, Coming::kAsked);
-    if (input && copies_ask(root, o))
-      copied = std::min(copied, line_millicycles(from, Coming::kAskedAhead));
-    const bool streams = input && follows_streams(from);
-    if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
-    if (input && !root.place[o].packed && !loads_given_[o]) {
-      const Cost own = copy_work(o, packed_region(root.extent, o));
-      const Cost given = lines * Cost::milli(copied);
-      copies = copies + (streams ? overlapped(given, own) : given + own);
-    } else if (from > kL1) {
-      const int percent = least_percent_of_rows(root.place[o]);
-      const i64 streamed = line_millicycles(from, Coming::kStreamed) * percent / 100;
-      // Rows far apart are so many streams where they are asked for, too.
-      const bool apart = rows_apart(family(), computation(), o) > 1;
-      const i64 asked = line_millicycles(from, Coming::kPrefetched) * (apart ? percent : 100) / 100;
-      i64 each = std::min({asked, streamed, copied});
-      if (input && machine().levels[from].next_rows_millicycles > 0)
-        each = std::min(each, line_millicycles(from, Coming::kNextRows));
-      if (!input && streams_) each = std::min(each, streamed_millicycles());
-      const Cost bring = lines * Cost::milli(each);
-      traffic = traffic + bring;
-      longest = std::max(longest, bring);
-      if (from == kL2) near = near + bring;
-      if (input && may_be_reused(o)) viewed = viewed + overlap(bring, half);
-    }
-  }
-  if (family().streams > 1)
-    for (Cost* t : {&traffic, &longest})
-      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) /
-                       100);
-  const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
-  const bool hides =
-      std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&
-      machine().prefetch_bytes > 0;
-  Cost compute;
-  for (const Spec& box : boxes_of(clips_, whole)) compute = compute + least_compute(box);
-  const Cost exposed = hides ? Cost() : traffic - overlap(traffic, traffic);
-  const Cost together =
-      hides
-          ? std::max(compute, std::max(longest, Cost::milli(static_cast<i64>(traffic.value()) / 2)))
-          : overlapped(compute, traffic);
-  const Cost most = std::max(compute + exposed, together - std::min(together, viewed));
-  const Cost least = most - hidden_near(compute, near);
-  const Cost serial = least + copies;
-  if (whole.threads == 1) return serial;
-  return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);
 }
 
 }  // namespace morello

@@ -220,8 +220,18 @@ class Space {
   bool reads_zeros(const Spec& s, int operand) const {
     return s.uncut != 0 && !computation().operands[operand].zeros.empty();
   }
+  // Of lower_bound().
+  i64 unit(int dim) const;
+  Cost least_edges(const Spec& root, const Extents& tile) const;
+  Cost leaf_arithmetic(const Extents& tile) const;
   Cost least_compute(const Spec& s) const;
-  i64 least_edges(i64 stores) const;
+  i64 least_line(Level from, bool input, int percent, bool apart) const;
+  struct Reread;
+  std::vector<Reread> reread(const Spec& root) const;
+  Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
+  Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
+  struct Compulsory;
+  Compulsory compulsory(const Spec& whole) const;
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic);
@@ -239,6 +249,8 @@ class Space {
   Region packed_region(const Extents& e, int operand) const;
   Work leaf_work(const Extents& e) const;
   void add_partial_loads(const Spec& s, Work& w) const;
+  i64 reduction_step(int dim) const;
+  i64 add_whole_edges(const Spec& s, Work& w) const;
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;

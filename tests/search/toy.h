@@ -40,6 +40,25 @@ inline Machine asking(Machine m) {
   return m;
 }
 
+// One of every kind of kernel, small enough to be searched by all families.
+inline constexpr std::string_view kSmallSpecs[] = {
+    "(a: f32[7,20], b: f32[20,19]): f32 = matmul(a, b)",
+    "(a: bf16[3,16], b: bf16[16,24] packed): bf16 = matmul(a, b)",
+    "(a: u8[2,5,18], b: i8[2,18,9]): i32 = matmul(a, b)",
+    "(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
+    "(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
+    "(a: bf16[1,300], b: bf16[300,1]): bf16 = matmul(a, b)",
+    "(a: f32[7,20], b: f32[20,19], c: f32[19], d: bf16[7,19]): f32 = gelu(matmul(a, b) + c) * d",
+    "(x: f32[40,30], y: f32[40,30] col, z: f32[40,30]): f32 = tanh(x) * y - z",
+    "(x: f32[1,7,8,3], k: f32[3,2,3,9]): f32 = conv2d(x, k, stride_h=2)",
+    "(x: f32[1,6,9,8] order(0, 3, 1, 2), k: f32[2,3,1,8]): f32 order(0, 3, 1, 2) = "
+    "conv2d(x, k, groups=8)",
+    "(x: f32[1,5,4,2], k: f32[3,2,2,9]): f32 = "
+    "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1), k, stride_h=2)",
+    "(x: f32[1,6,5,3] order(0, 3, 1, 2), k: f32[5,3,1,3] packed): f32 order(0, 3, 1, 2) = "
+    "conv2d(pad(pad(x, axis=1, low=2, high=2), axis=2, low=1, high=1), k, groups=3)",
+};
+
 // A Space, a memo and a solver.
 struct Searcher {
   explicit Searcher(const Problem& p) : space(p) {}

@@ -1,0 +1,330 @@
+// What no program of a family can beat. README.md has the proofs.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "search/leaf_work.h"
+#include "spec/sizes.h"
+
+namespace morello {
+namespace {
+
+// Of a sum over parts what rounding each of them down may have lost, in millicycles.
+constexpr i64 kRounding = 20;
+// So many vectors or rows of a dim are divided among leaves exactly; of more the last leaf hardly
+// counts.
+constexpr i64 kExactUnits = 64;
+
+// floor(value * times / parts); infinite if that is too much. Few parts.
+Cost in_proportion(i64 value, i64 times, i64 parts) {
+  return (times / parts) * Cost::milli(value) + Cost::milli(times % parts * value / parts);
+}
+
+// The least that so many units cost in parts, of which `part` has the costs of 1, 2, ... units.
+Cost cover(const std::vector<Cost>& part, i64 units) {
+  const i64 most = static_cast<i64>(part.size());
+  if (units > kExactUnits) {
+    Cost least = Cost::infinite();
+    for (i64 n = 1; n <= most; ++n)
+      if (part[n - 1].finite())
+        least = std::min(least, in_proportion(static_cast<i64>(part[n - 1].value()), units, n));
+    return least;
+  }
+  std::vector<Cost> least(static_cast<size_t>(units) + 1, Cost::infinite());
+  least[0] = Cost();
+  for (i64 all = 1; all <= units; ++all)
+    for (i64 n = 1; n <= most; ++n)
+      least[all] = std::min(least[all], part[n - 1] + least[std::max<i64>(0, all - n)]);
+  return least[units];
+}
+
+// The parts of a root with windows to clip: no leaf is in two of them.
+std::vector<Spec> boxes_of(const std::vector<Clipped>& clips, const Spec& root) {
+  std::vector<Spec> boxes = {root};
+  for (const Clipped& x : clips) {
+    std::vector<Spec> cut;
+    for (const Spec& box : boxes)
+      for (const Segment& segment : x.segments) cut.push_back(spec_of(segment, x, box));
+    boxes = std::move(cut);
+  }
+  return boxes;
+}
+
+}  // namespace
+
+// Elements along a parallel dim that leaves take as one.
+i64 Space::unit(int dim) const {
+  const Kernel& k = *family().kernel;
+  return k.lanes > 1 && !k.lanes_reduce && dim == family().lane ? k.lanes : 1;
+}
+
+// The edges of a leaf of whole vectors, where they take least: a packed copy of the output has the
+// kernel's own type, and is finished later.
+Cost Space::least_edges(const Spec& root, const Extents& tile) const {
+  const int out = computation().inputs();
+  Spec s = root;
+  s.extent = tile;
+  Cost least = Cost::infinite();
+  for (const bool packed : {false, true}) {
+    if (packed ? !packs_[out] && !root.place[out].packed : root.place[out].packed) continue;
+    s.place[out].packed = packed;
+    Work w;
+    add_whole_edges(s, w);
+    least = std::min(least, Cost::milli(work_millicycles(w)));
+  }
+  return least + Cost::milli(kCallMilli);
+}
+
+// The arithmetic of a leaf, with its loads.
+Cost Space::leaf_arithmetic(const Extents& tile) const {
+  Work w = leaf_work(tile);
+  w.alu += w.steps;  // loop control
+  return Cost::milli(work_millicycles(w));
+}
+
+// Leaves along a dim that together do the least: as few as there can be, as even as rows and
+// vectors allow. What a leaf takes is convex in their number (the longest of what its instructions
+// take, each in proportion), so neither more leaves nor uneven ones take less. (Before, whole
+// quanta and a remainder: 28 rows and 4 take longer than 16 and 16.) Splitting the reduction only
+// adds edges and calls.
+std::vector<Space::Leaves> Space::even_leaves(const Spec& s, int d) const {
+  const i64 extent = s.extent[d];
+  if (computation().dims[d].reduction) return {{extent, 1}};
+  const i64 unit = this->unit(d);
+  const i64 units = ceil_div(extent, unit);
+  const i64 leaves = ceil_div(units, family().quantum[d] / unit);
+  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - extent;
+  return {{(least + 1) * unit, more},
+          {least * unit, leaves - more - (short_by > 0 ? 1 : 0)},
+          {least * unit - short_by, short_by > 0 ? 1 : 0}};
+}
+
+// The leaves that every program of the family must run for a Spec, all they read being near.
+Cost Space::least_compute(const Spec& s) const {
+  std::vector<std::pair<Extents, i64>> tiles(1);
+  tiles[0].first.fill(1);
+  tiles[0].second = 1;
+  for (int d = 0; d < dims(); ++d) {
+    std::vector<std::pair<Extents, i64>> next;
+    for (auto [tile, count] : tiles)
+      for (const Leaves& l : even_leaves(s, d)) {
+        tile[d] = l.extent;
+        if (l.count > 0) next.emplace_back(tile, count * l.count);
+      }
+    tiles = std::move(next);
+  }
+  Cost sum;
+  for (const auto& [tile, count] : tiles)
+    sum = sum + count * (leaf_arithmetic(tile) + least_edges(s, tile));
+  return sum;
+}
+
+// The lowest price of a line from there: in streams so many percent, and asked for in rows that lie
+// apart as well.
+i64 Space::least_line(Level from, bool input, int percent, bool apart) const {
+  const i64 streamed = line_millicycles(from, Coming::kStreamed) * percent / 100;
+  const i64 asked = line_millicycles(from, Coming::kPrefetched) * (apart ? percent : 100) / 100;
+  const i64 least = std::min(asked, streamed);
+  if (!input || machine().levels[from].next_rows_millicycles == 0) return least;
+  return std::min(least, line_millicycles(from, Coming::kNextRows));
+}
+
+// What leaves read of an input over and over, unless it is in L1.
+struct Space::Reread {
+  int operand;
+  i64 size;  // bytes of an element, at least
+  i64 near;  // millicycles of a line that partly overlaps with arithmetic
+  i64 far;   // of one from memory, asked for ahead of time, that does so wholly; 0: nobody asks
+};
+
+// Those that every step of a sum reads other elements of.
+std::vector<Space::Reread> Space::reread(const Spec& root) const {
+  std::vector<Reread> out;
+  const Computation& c = computation();
+  if (!c.reduces()) return out;
+  for (int o = 0; o < c.inputs(); ++o) {
+    const Operand& operand = c.operands[o];
+    const Level home = root.place[o].level;
+    bool others = std::all_of(operand.axes.begin(), operand.axes.end(),
+                              [](const AxisMap& a) { return a.size() == 1; });
+    for (int d = 0; d < dims(); ++d)
+      others &= !c.dims[d].reduction || c.dims[d].extent == 1 || touches_[o][d];
+    if (home <= kL1 || !others) continue;
+    const int rows = std::min(least_percent_of_rows({home, false}), 100);
+    const int streams =
+        std::min(family().streams > 1 ? machine().streams_percent(family().streams) : 100, 100);
+    i64 near = std::numeric_limits<i64>::max(), far = 0;
+    for (Level l = kL2; l <= home; ++l) {
+      if (l < home && machine().levels[l].bytes == 0) continue;
+      i64 line = least_line(l, true, rows, true);
+      if (machine().levels[l].lone_millicycles > 0)
+        line = std::min(line, line_millicycles(l, Coming::kAlone));
+      line = line * streams / 100;
+      near = std::min(near, line);
+      if (l == kMemory && machine().prefetch_bytes > 0) far = line;
+    }
+    out.push_back(
+        {o, std::min(bytes(operand.dtype), bytes(packed_dtype(family(), c, o))), near, far});
+  }
+  return out;
+}
+
+// What a column of leaves takes, one behind the other along the whole sum: each of its operands is
+// in L1, where only so much fits that the sum is in more pieces; or it comes from farther away.
+Cost Space::least_column(const Spec& root, const Extents& tile,
+                         const std::vector<Reread>& reread) const {
+  i64 arithmetic = static_cast<i64>(leaf_arithmetic(tile).value());
+  for (int d = 0; d < dims(); ++d) {  // the last step of a sum may have less to do
+    if (!computation().dims[d].reduction) continue;
+    const i64 steps = ceil_div(tile[d], reduction_step(d)) * reduction_step(d);
+    arithmetic -= ceil_div(arithmetic * (steps - tile[d]), steps);
+  }
+  const Cost edges = least_edges(root, tile) - Cost::milli(kRounding);
+  const i64 room = std::max<i64>(1, capacity().at(kL1)), line = machine().levels[kL1].line;
+  Cost least = Cost::infinite();
+  i64 ways = 1;
+  for (size_t i = 0; i < reread.size(); ++i) ways *= 3;
+  for (i64 way = 0; way < ways; ++way) {
+    i64 held = 0, rest = way;
+    Cost near, far;
+    bool possible = true;
+    for (const Reread& r : reread) {
+      i64 elements = 1;
+      for (int d = 0; d < dims(); ++d)
+        if (touches_[r.operand][d]) elements *= tile[d];
+      const i64 how = std::exchange(rest, rest / 3) % 3;
+      if (how == 0) held += elements * r.size;
+      if (how == 1) near = near + elements * r.size / line * Cost::milli(r.near);
+      if (how == 2) far = far + elements * r.size / line * Cost::milli(r.far);
+      possible &= how < 2 || r.far > 0;
+    }
+    if (!possible) continue;
+    const Cost all = in_proportion(static_cast<i64>(edges.value()), std::max(held, room), room);
+    const Cost compute = Cost::milli(arithmetic) + all;
+    least = std::min(least, std::max(overlapped(compute, near) - hidden_near(compute, near), far));
+  }
+  return least;
+}
+
+// The same of all leaves, whatever their shapes: of each row (or vector) of a dim, leaves of so
+// many rows cost no less than those that are cheapest for their extent along the others.
+Cost Space::least_leaves(const Spec& root, const std::vector<Reread>& reread) const {
+  std::vector<Cost> part[kMaxDims];
+  i64 all = 1;
+  std::vector<int> parallel;
+  Extents tile = root.extent;
+  for (int d = 0; d < dims(); ++d) {
+    if (computation().dims[d].reduction) continue;
+    parallel.push_back(d);
+    all = saturating_product(all, root.extent[d]);
+    tile[d] = unit(d);
+    const i64 most = std::min(family().quantum[d], ceil_div(root.extent[d], unit(d)) * unit(d));
+    part[d].assign(static_cast<size_t>(most / unit(d)), Cost::infinite());
+  }
+  if (parallel.empty()) return least_column(root, tile, reread);
+  for (bool more = true; more;) {
+    const i64 column = static_cast<i64>(least_column(root, tile, reread).value());
+    i64 volume = 1;
+    for (const int d : parallel) volume *= std::min(tile[d], root.extent[d]);
+    for (const int d : parallel) {
+      const i64 others = volume / std::min(tile[d], root.extent[d]);
+      Cost& least = part[d][static_cast<size_t>(tile[d] / unit(d)) - 1];
+      least = std::min(least, in_proportion(column, all / root.extent[d], others));
+    }
+    more = false;
+    for (const int d : parallel) {  // the next shape, as numbers are counted
+      tile[d] += unit(d);
+      more = tile[d] <= static_cast<i64>(part[d].size()) * unit(d);
+      if (more) break;
+      tile[d] = unit(d);
+    }
+  }
+  Cost least;
+  for (const int d : parallel)
+    least = std::max(least, cover(part[d], ceil_div(root.extent[d], unit(d))));
+  return least;
+}
+
+// One transfer of every operand from where it lies at the root.
+struct Space::Compulsory {
+  Cost traffic, longest;  // of all that leaves can read as it lies, and of one of them
+  Cost near;              // of what of it lies in L2
+  Cost viewed;            // how much of it views hide behind the first use
+  Cost copies;            // of the others, which are copied
+};
+
+Space::Compulsory Space::compulsory(const Spec& whole) const {
+  Compulsory out;
+  const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
+  const Spec cut = inside(whole);
+  for (int o = 0; o < operands(); ++o) {
+    const Spec& root = reads_zeros(whole, o) ? cut : whole;
+    const Level from = root.place[o].level;
+    const bool input = o < computation().inputs();
+    const i64 lines = from > kL1 ? region(root, o).lines : 0;
+    i64 copied = line_millicycles(from, Coming::kAsked);
+    if (input && copies_ask(root, o))
+      copied = std::min(copied, line_millicycles(from, Coming::kAskedAhead));
+    const bool streams = input && follows_streams(from);
+    if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
+    if (input && !root.place[o].packed && !loads_given_[o]) {
+      const Cost own = copy_work(o, packed_region(root.extent, o));
+      const Cost given = lines * Cost::milli(copied), all = given + own;
+      const Cost view = may_be_reused(o) ? all - overlap(given, half) : all;  // copied from there
+      out.copies = out.copies + (streams ? std::min(overlapped(given, own), view) : view);
+    } else if (from > kL1) {
+      // Rows far apart are so many streams where they are asked for, too.
+      const bool apart = rows_apart(family(), computation(), o) > 1;
+      i64 each =
+          std::min(copied, least_line(from, input, least_percent_of_rows(root.place[o]), apart));
+      if (!input && streams_) each = std::min(each, streamed_millicycles());
+      const Cost bring = lines * Cost::milli(each);
+      out.traffic = out.traffic + bring;
+      out.longest = std::max(out.longest, bring);
+      if (from == kL2) out.near = out.near + bring;
+      if (input && may_be_reused(o)) out.viewed = out.viewed + overlap(bring, half);
+    }
+  }
+  if (family().streams > 1)
+    for (Cost* t : {&out.traffic, &out.longest})
+      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) /
+                       100);
+  return out;
+}
+
+// Proved in README.md. Without prefetch overlapped() is subadditive, so that the sum over leaves is
+// at least its value at the sum of all arithmetic and of one compulsory transfer of every operand;
+// where operands start in memory, and any of them might be prefetched, a leaf takes no less than
+// its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
+// hide behind half of the arithmetic at most, because what they bring is used twice. An operand
+// that no leaf can read where the user put it is copied at least once, which overlaps with nothing
+// but itself where it is a stream, unless a view has brought it. Nor do leaves take less than what
+// they read again and again allows (least_leaves()).
+// Threads share all of it at best.
+Cost Space::lower_bound() const {
+  const Spec whole = problem_.root();
+  const Compulsory once = compulsory(whole);
+  const std::vector<Reread> again = reread(whole);
+  Cost compute, leaves;
+  for (const Spec& box : boxes_of(clips_, whole)) {
+    compute = compute + least_compute(box);
+    if (!again.empty()) leaves = leaves + least_leaves(box, again);
+  }
+  const auto hidden_from = [](const Place& p) { return p.level == kMemory; };
+  const bool hides =
+      std::any_of(whole.place.begin(), whole.place.begin() + operands(), hidden_from) &&
+      machine().prefetch_bytes > 0;
+  const Cost traffic = once.traffic;
+  const Cost exposed = hides ? Cost() : traffic - overlap(traffic, traffic);
+  const Cost longest = std::max(once.longest, Cost::milli(static_cast<i64>(traffic.value()) / 2));
+  const Cost together = hides ? std::max(compute, longest) : overlapped(compute, traffic);
+  const Cost most = std::max(compute + exposed, together - std::min(together, once.viewed));
+  const Cost least = std::max(most - hidden_near(compute, once.near), leaves);
+  const Cost serial = least + once.copies;
+  if (whole.threads == 1) return serial;
+  return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);
+}
+
+}  // namespace morello

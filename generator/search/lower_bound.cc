@@ -121,13 +121,18 @@ Cost Space::least_compute(const Spec& s) const {
   return sum;
 }
 
-// The lowest price of a line from there: in streams so many percent, and asked for in rows that lie
-// apart as well.
-i64 Space::least_line(Level from, bool input, int percent, bool apart) const {
-  const i64 streamed = line_millicycles(from, Coming::kStreamed) * percent / 100;
-  const i64 asked = line_millicycles(from, Coming::kPrefetched) * (apart ? percent : 100) / 100;
-  const i64 least = std::min(asked, streamed);
-  if (!input || machine().levels[from].next_rows_millicycles == 0) return least;
+// Of what a stream of packed panels takes, by those of the family.
+int Space::percent_of_streams() const {
+  return family().streams > 1 ? machine().streams_percent(family().streams) : 100;
+}
+
+// The lowest price of a line of an input, by streams that take so many percent of one, or asked for
+// by such.
+i64 Space::least_line(const Place& place, int streamed, int asked) const {
+  const Level from = place.level;
+  const i64 least = std::min(line_at(from, Coming::kStreamed, streamed),
+                             line_at(from, Coming::kPrefetched, asked));
+  if (place.packed || machine().levels[from].next_rows_millicycles == 0) return least;
   return std::min(least, line_millicycles(from, Coming::kNextRows));
 }
 
@@ -152,16 +157,13 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     for (int d = 0; d < dims(); ++d)
       others &= !c.dims[d].reduction || c.dims[d].extent == 1 || touches_[o][d];
     if (home <= kL1 || !others) continue;
-    const int rows = std::min(least_percent_of_rows({home, false}), 100);
-    const int streams =
-        std::min(family().streams > 1 ? machine().streams_percent(family().streams) : 100, 100);
+    const int percent = std::min(percent_of_streams(), least_percent_of_rows({home, false}));
     i64 near = std::numeric_limits<i64>::max(), far = 0;
     for (Level l = kL2; l <= home; ++l) {
       if (l < home && machine().levels[l].bytes == 0) continue;
-      i64 line = least_line(l, true, rows, true);
+      i64 line = least_line({l, root.place[o].packed}, percent, percent);
       if (machine().levels[l].lone_millicycles > 0)
         line = std::min(line, line_millicycles(l, Coming::kAlone));
-      line = line * streams / 100;
       near = std::min(near, line);
       if (l == kMemory && machine().prefetch_bytes > 0) far = line;
     }
@@ -275,11 +277,17 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       const Cost view = may_be_reused(o) ? all - overlap(given, half) : all;  // copied from there
       out.copies = out.copies + (streams ? std::min(overlapped(given, own), view) : view);
     } else if (from > kL1) {
-      // Rows far apart are so many streams where they are asked for, too.
-      const bool apart = rows_apart(family(), computation(), o) > 1;
-      i64 each =
-          std::min(copied, least_line(from, input, least_percent_of_rows(root.place[o]), apart));
-      if (!input && streams_) each = std::min(each, streamed_millicycles());
+      i64 each = copied;
+      if (input) {
+        // Rows far apart are so many streams where they are asked for, too.
+        const int streams = percent_of_streams();
+        const int rows = std::min(streams, least_percent_of_rows(root.place[o]));
+        const bool apart = rows_apart(family(), computation(), o) > 1;
+        each = std::min(each, least_line(root.place[o], rows, apart ? rows : streams));
+      } else {
+        each = std::min(each, line_millicycles(from, Coming::kPrefetched));
+        if (streams_) each = std::min(each, streamed_millicycles());
+      }
       const Cost bring = lines * Cost::milli(each);
       out.traffic = out.traffic + bring;
       out.longest = std::max(out.longest, bring);
@@ -287,10 +295,6 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       if (input && may_be_reused(o)) out.viewed = out.viewed + overlap(bring, half);
     }
   }
-  if (family().streams > 1)
-    for (Cost* t : {&out.traffic, &out.longest})
-      *t = Cost::milli(static_cast<i64>(t->value()) * machine().streams_percent(family().streams) /
-                       100);
   return out;
 }
 

@@ -225,7 +225,8 @@ class Space {
   Cost least_edges(const Spec& root, const Extents& tile) const;
   Cost leaf_arithmetic(const Extents& tile) const;
   Cost least_compute(const Spec& s) const;
-  i64 least_line(Level from, bool input, int percent, bool apart) const;
+  int percent_of_streams() const;
+  i64 least_line(const Place& place, int streamed, int asked) const;
   struct Reread;
   std::vector<Reread> reread(const Spec& root) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
@@ -259,6 +260,7 @@ class Space {
   // neighbours.
   enum class Coming { kAsked, kPrefetched, kStreamed, kNextRows, kAskedAhead, kAlone };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
+  i64 line_at(Level l, Coming how, int percent) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
   i64 streamed_millicycles() const;      // a line
   i64 least_leaves(const Extents& extent) const;

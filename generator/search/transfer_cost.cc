@@ -223,6 +223,12 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
 // Several streams are faster than one as far as a core goes alone; what all cores share bounds them
 // as it does one.
 i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
+  const int percent = machine().streams_percent(streams);
+  return line_at(l, how, streams > 1 ? percent : 100);
+}
+
+// So many percent of what a stream alone takes.
+i64 Space::line_at(Level l, Coming how, int percent) const {
   const LevelDesc& d = machine().levels[l];
   i64 alone = d.line_millicycles;
   if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
@@ -232,9 +238,8 @@ i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
   // Beside arithmetic: how much of it there has to be, asked_copy() says.
   if (how == Coming::kAskedAhead && d.asks_ahead()) return d.least_asked_millicycles();
   const i64 users = std::min(problem_.threads, d.shared_by);
-  const int percent =
-      std::max(machine().streams_percent(streams), streams > 1 ? d.streams_percent : 0);
-  return std::max(alone * percent / 100, d.shared_line_millicycles * users);
+  const int least = percent == 100 ? 100 : std::max(percent, d.streams_percent);
+  return std::max(alone * least / 100, d.shared_line_millicycles * users);
 }
 
 i64 Space::streamed_millicycles() const {

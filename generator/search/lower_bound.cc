@@ -11,8 +11,8 @@
 namespace morello {
 namespace {
 
-// Of a sum over parts what rounding each of them down may have lost, in millicycles.
-constexpr i64 kRounding = 20;
+// What rounding down may have lost of a leaf.
+constexpr Cost kRounding = Cost::milli(20);
 // So many vectors or rows of a dim are divided among leaves exactly; of more the last leaf hardly
 // counts.
 constexpr i64 kExactUnits = 64;
@@ -60,6 +60,12 @@ i64 Space::unit(int dim) const {
   return k.lanes > 1 && !k.lanes_reduce && dim == family().lane ? k.lanes : 1;
 }
 
+// By how much it is less than whole ones.
+i64 Space::short_of_units(const Spec& s, int dim) const {
+  if (computation().dims[dim].reduction) return 0;
+  return ceil_div(s.extent[dim], unit(dim)) * unit(dim) - s.extent[dim];
+}
+
 // The edges of a leaf of whole vectors, where they take least: a packed copy of the output has the
 // kernel's own type, and is finished later.
 Cost Space::least_edges(const Spec& root, const Extents& tile) const {
@@ -93,9 +99,9 @@ std::vector<Space::Leaves> Space::even_leaves(const Spec& s, int d) const {
   const i64 extent = s.extent[d];
   if (computation().dims[d].reduction) return {{extent, 1}};
   const i64 unit = this->unit(d);
-  const i64 units = ceil_div(extent, unit);
+  const i64 units = ceil_div(extent, unit), short_by = short_of_units(s, d);
   const i64 leaves = ceil_div(units, family().quantum[d] / unit);
-  const i64 least = units / leaves, more = units % leaves, short_by = units * unit - extent;
+  const i64 least = units / leaves, more = units % leaves;
   return {{(least + 1) * unit, more},
           {least * unit, leaves - more - (short_by > 0 ? 1 : 0)},
           {least * unit - short_by, short_by > 0 ? 1 : 0}};
@@ -183,7 +189,7 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
     const i64 steps = ceil_div(tile[d], reduction_step(d)) * reduction_step(d);
     arithmetic -= ceil_div(arithmetic * (steps - tile[d]), steps);
   }
-  const Cost edges = least_edges(root, tile) - Cost::milli(kRounding);
+  const Cost edges = least_edges(root, tile) - kRounding;
   const i64 room = std::max<i64>(1, capacity().at(kL1)), line = machine().levels[kL1].line;
   Cost least = Cost::infinite();
   i64 ways = 1;
@@ -193,9 +199,9 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
     Cost near, far;
     bool possible = true;
     for (const Reread& r : reread) {
-      i64 elements = 1;
+      i64 elements = 1;  // of the leaf whose last vector is not whole, if there is one
       for (int d = 0; d < dims(); ++d)
-        if (touches_[r.operand][d]) elements *= tile[d];
+        if (touches_[r.operand][d]) elements *= tile[d] - short_of_units(root, d);
       const i64 how = std::exchange(rest, rest / 3) % 3;
       if (how == 0) held += elements * r.size;
       if (how == 1) near = near + elements * r.size / line * Cost::milli(r.near);
@@ -265,6 +271,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
     const Spec& root = reads_zeros(whole, o) ? cut : whole;
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
+    if (!input && from == kL3 && problem_.part.in_place) continue;  // see stored()
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
     i64 copied = line_millicycles(from, Coming::kAsked);
     if (input && copies_ask(root, o))
@@ -326,7 +333,7 @@ Cost Space::lower_bound() const {
   const Cost together = hides ? std::max(compute, longest) : overlapped(compute, traffic);
   const Cost most = std::max(compute + exposed, together - std::min(together, once.viewed));
   const Cost least = std::max(most - hidden_near(compute, once.near), leaves);
-  const Cost serial = least + once.copies;
+  const Cost serial = least + once.copies - std::min(least, kRounding);
   if (whole.threads == 1) return serial;
   return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);
 }

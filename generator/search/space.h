@@ -174,6 +174,8 @@ class Space {
   bool reads_whole_rows(const Spec& s, int operand) const;
   // How many rows a leaf reads at once, along the reduction.
   i64 rows_side_by_side(const Spec& s, int operand) const;
+  // How much faster than one the family's streams bring, once, what they read where they go on.
+  Cost saved_by_streams() const;
   // Streams in which leaves read an operand that run on from one leaf to the next: of panels or,
   // where an operand lies as the user put it, of whole rows that are far apart.
   i64 streams_that_go_on(const Spec& s, int operand) const;
@@ -222,6 +224,7 @@ class Space {
   }
   // Of lower_bound().
   i64 unit(int dim) const;
+  i64 short_of_units(const Spec& s, int dim) const;
   Cost least_edges(const Spec& root, const Extents& tile) const;
   Cost leaf_arithmetic(const Extents& tile) const;
   Cost least_compute(const Spec& s) const;

@@ -413,6 +413,22 @@ i64 Space::streams_that_go_on(const Spec& s, int operand) const {
   return streams_of(family(), computation(), operand);
 }
 
+Cost Space::saved_by_streams() const {
+  const Coming asked = machine().prefetch_bytes > 0 ? Coming::kPrefetched : Coming::kAsked;
+  const Spec root = problem_.root();
+  Cost saved;
+  for (int o = 0; o < computation().inputs(); ++o) {
+    const i64 streams = streams_of(family(), computation(), o);
+    const Level home = root.place[o].level;
+    if (streams == 1 || home < kL3) continue;
+    i64 each = 0;
+    for (const Coming how : {asked, Coming::kStreamed})
+      each = std::max(each, line_millicycles(home, how) - line_millicycles(home, how, streams));
+    saved = saved + region(root, o).lines * Cost::milli(each);
+  }
+  return Cost::milli(static_cast<i64>(saved.value()) / problem_.threads);
+}
+
 i64 Space::least_stream(Level from) const {
   return from == kMemory ? kFarRowOfStream : kRowOfStream;
 }

@@ -240,6 +240,7 @@ class Space {
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic);
   Cost hidden_near(Cost compute, Cost near) const;
+  i64 shown_percent(const Spec& s, const Call& call) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;

@@ -11,6 +11,7 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"cores", &Machine::cores, false, 1, 4096},
     {"parallel_cycles", &Machine::parallel_millicycles, true, 0, kMaxCycles},
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
+    {"asked_overlap_percent", &Machine::asked_overlap_percent, false, 50, 98, true},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
     {"four_streams_percent", &Machine::four_streams_percent, false, 1, 100, true},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},

@@ -104,6 +104,8 @@ struct Machine {
   int crowded_percent = 0;
   i64 parallel_millicycles = 0;  // start and end of one parallel region
   i64 prefetch_bytes = 0;        // distance at which software prefetch hides most; 0 never
+  // What of lines that leaves ask for ahead of time from memory arithmetic hides. 0: nearly all.
+  int asked_overlap_percent = 0;
   // Time of reading what is packed ahead of time in two streams and in four, one being 100. 0: not
   // known, and that nothing is read so.
   int two_streams_percent = 100;

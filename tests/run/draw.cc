@@ -209,6 +209,7 @@ Machine odd_machine(Random& random) {
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);
   }
   m.two_streams_percent = static_cast<int>(pick(random, 40, 100));
+  if (pick(random, 0, 1) == 1) m.asked_overlap_percent = static_cast<int>(pick(random, 50, 98));
   if (pick(random, 0, 1) == 1)
     m.four_streams_percent = static_cast<int>(pick(random, 20, m.two_streams_percent));
   return m;

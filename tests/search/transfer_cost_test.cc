@@ -221,6 +221,27 @@ TEST_CASE("few long rows side by side are followed, and pieces of what is not su
   }
 }
 
+// 74 KiB of b from memory, which take less than six rows of multiply-adds and more than one.
+TEST_CASE("what is asked for ahead from memory overlaps as far as the machine says") {
+  Machine machine = *load_machine("zen4");
+  const auto panel = [&](int rows, Level level, int percent) {
+    machine.asked_overlap_percent = percent;
+    return slowed(
+        "(a: f32[6,2304], b: bf16[2304,16] packed): f32 = matmul(a, b)",
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8 out=store_f32x8", "avx2",
+        machine, 1, level, {rows}, {.ahead_operand = 1, .ahead_bytes = 8192, .ahead_to = kL2});
+  };
+  const auto shown = [&](int rows, int percent) {
+    return panel(rows, kMemory, percent) - panel(rows, kMemory, 98);
+  };
+  CHECK(panel(6, kMemory, 98) < 1.05);
+  CHECK(panel(6, kMemory, 0) == panel(6, kMemory, 98));
+  CHECK(panel(6, kMemory, 75) > 1.1);
+  for (const int rows : {1, 6})
+    CHECK(shown(rows, 50) / shown(rows, 74) == doctest::Approx(2).epsilon(0.01));
+  CHECK(panel(6, kL3, 50) == panel(6, kL3, 98));
+}
+
 // Eight rows of 288 lines from memory, which overlap with arithmetic where they are asked for.
 TEST_CASE("rows side by side cost what the machine says, asked for or not") {
   Machine machine = *load_machine("zen4");
@@ -253,6 +274,9 @@ TEST_CASE("rows side by side cost what the machine says, asked for or not") {
   const i64 next = leaf(kNext);
   memory.next_rows_millicycles = 10'000;
   CHECK(leaf(kNext) - next == kLines * 2'000);
+  machine.asked_overlap_percent = 50;  // is of what is asked for within a row
+  CHECK(leaf(kNext) - next == kLines * 2'000);
+  machine.asked_overlap_percent = 0;
   const i64 elsewhere = leaf(kNext / 2);
   memory.next_rows_millicycles = 0;
   CHECK(leaf(kNext / 2) == elsewhere);  // no other distance is meant

@@ -170,6 +170,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
        return m.levels[kMemory].prefetch_to == kL2 && m.levels[kL3].prefetch_to == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].prefetch_to == 0; }},
+    {"prefetch_bytes = 4096\n", "asked_overlap_percent = 75\n",
+     [](const Machine& m) { return m.asked_overlap_percent == 75; },
+     [](const Machine& m) { return m.asked_overlap_percent == 0; }},
     {"two_streams_percent = 93\n", "four_streams_percent = 65\n",
      [](const Machine& m) {
        return m.streams_percent(1) == 100 && m.streams_percent(2) == 93 &&

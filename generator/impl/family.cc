@@ -135,6 +135,21 @@ bool packs_alike(const Family& a, const Family& b, const Computation& c) {
   return true;
 }
 
+std::vector<std::vector<Family>> by_packing(std::span<const Family> families,
+                                            const Computation& c) {
+  std::vector<std::vector<Family>> out;
+  for (const Family& f : families) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const std::vector<Family>& others) {
+      return packs_alike(f, others.front(), c);
+    });
+    if (same == out.end())
+      out.push_back({f});
+    else
+      same->push_back(f);
+  }
+  return out;
+}
+
 Dtype packed_dtype(const Family& f, const Computation& c, int operand) {
   if (operand < c.inputs()) return f.loads[operand]->memory;
   return f.kernel->output;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,8 @@ PackedOrder packed_order(const Family& f, const Computation& c, int operand, int
 
 // Whether both find operands packed ahead of time in the same order.
 bool packs_alike(const Family& a, const Family& b, const Computation& c);
+// The same families by these orders, in the order of the first of each.
+std::vector<std::vector<Family>> by_packing(std::span<const Family> families, const Computation& c);
 
 // The terms of a body that stand in the places of a row's inputs: where the row's own body is at
 // its root. Empty: the row computes something else.

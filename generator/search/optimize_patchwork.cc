@@ -332,16 +332,16 @@ std::vector<std::pair<Wanted, i64>> PatchworkSearch::weighed() const {
 // Orders of the operands that are packed ahead of time, a family for each, with what no program
 // that finds them so can beat; most promising first.
 std::vector<std::pair<Cost, Family>> PatchworkSearch::packings() const {
+  const auto by_cost = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::vector<std::pair<Cost, Family>> all;
   for (const auto& [w, times] : weighed()) {
     const Computation part = with_extents(c_, w.extents);
     std::vector<std::pair<Cost, Family>> here;
-    const std::vector<Family> families = families_of(part);
-    for (const Bounded& b : by_bound(part, machine_, families, options_.threads, options_.part))
-      if (std::none_of(here.begin(), here.end(), [&](const auto& other) {
-            return packs_alike(b.problem.family, other.second, c_);
-          }))
-        here.emplace_back(times * b.bound, b.problem.family);
+    for (const std::vector<Family>& alike : by_packing(families_of(part), c_)) {
+      const auto least = by_bound(part, machine_, alike, options_.threads, options_.part);
+      if (!least.empty()) here.emplace_back(times * least[0].bound, least[0].problem.family);
+    }
+    std::stable_sort(here.begin(), here.end(), by_cost);
     if (all.empty()) {
       all = std::move(here);
       continue;
@@ -353,8 +353,7 @@ std::vector<std::pair<Cost, Family>> PatchworkSearch::packings() const {
       bound = same == here.end() ? Cost::infinite() : bound + same->first;
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(all.begin(), all.end(), by_cost);
   return all;
 }
 

@@ -223,8 +223,7 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
 // Several streams are faster than one as far as a core goes alone; what all cores share bounds them
 // as it does one.
 i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
-  const int percent = machine().streams_percent(streams);
-  return line_at(l, how, streams > 1 ? percent : 100);
+  return line_at(l, how, machine().streams_percent(streams));
 }
 
 // So many percent of what a stream alone takes.

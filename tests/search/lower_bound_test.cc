@@ -88,6 +88,9 @@ Machine any_machine(Draw& draw) {
   m.levels[kMemory].prefetched_millicycles = draw.among({1000, 6000});
   m.core.l2_overlap_percent = static_cast<int>(draw.among({0, 90, 100}));
   m.prefetch_bytes = draw.among({0, 1024});
+  m.asked_overlap_percent = static_cast<int>(draw.among({0, 75}));
+  m.levels[kMemory].next_rows_millicycles = draw.among({0, 2000});
+  m.levels[kL3].streams_percent = static_cast<int>(draw.among({0, 95}));
   m.levels[kL3].stream_millicycles = draw.among({0, 2000});
   m.levels[kMemory].stream_millicycles = draw.among({0, 5000});
   if (draw.below(2) == 0) m = streaming(m, 64, draw.among({1000, 4000}));
@@ -157,6 +160,24 @@ TEST_CASE("no program is cheaper, wherever operands lie and whatever fits in L1"
       CHECK(all[f].bound <= Searcher(all[f].problem).cost());
     }
   }
+}
+
+TEST_CASE("nor is one whose result lies in L3 where it was read, or whose vectors are not whole") {
+  Machine small = toy_machine(256, 4096);
+  small.levels[kL2].line_millicycles = small.levels[kL2].prefetched_millicycles = 6000;
+  const auto check = [](std::string_view text, const Machine& machine, const Part& part) {
+    const Computation c = computation_of(spec(text));
+    for (const Bounded& b : by_bound(c, machine, families(c, *find_isa("avx512")), 1, part)) {
+      CAPTURE(b.problem.family.str(c));
+      CHECK(b.bound <= Searcher(b.problem).cost());
+    }
+  };
+  Part in_place = Part::at(kL3);
+  in_place.staged = in_place.in_place = true;
+  check("(x: f32[2,4096], y: f32[2]): f32 = x / broadcast(y, axis=1)", *load_machine("zen4"),
+        in_place);
+  check("(x: f32[13,20]): f32 = reduce_sum(x, axis=0)", small, Part::at(kL2));
+  check("(x: f32[13,8]): f32 = reduce_sum(x, axis=0)", small, Part::at(kL2));
 }
 
 // Of the optimum, the percentage that the bound of a family is.

@@ -202,6 +202,20 @@ TEST_CASE("the same patchwork whatever the jobs and what is known already") {
   CHECK(memory.warm > 0);
 }
 
+// One row waits for memory, sixteen do not: two streams are not searched for them, but what one row
+// likes is there for all.
+TEST_CASE("an order of panels that only some pieces would search for is tried for all") {
+  const auto streams = [](int percent) {
+    Machine machine = toy_machine(1024, 4096);
+    machine.two_streams_percent = percent;
+    const KernelSpec k = spec("(a: f32[m to 16,512], b: f32[512,256] packed): f32 = matmul(a, b)");
+    const Optimum o = found(optimize(k.computation(), machine, *find_isa("avx2"), {}));
+    return o.problem.family.streams;
+  };
+  CHECK(streams(100) == 1);
+  CHECK(streams(98) == 2);
+}
+
 TEST_CASE("a budget stops a patchwork") {
   const KernelSpec k = spec(kSpecs[0]);
   const auto r = optimize(k.computation(), toy_machine(), *find_isa("avx2"), {.max_specs = 3});

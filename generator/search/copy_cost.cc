@@ -105,7 +105,7 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
 bool Space::copies_stream(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   if (operand >= computation().inputs() || blocked_[operand]) return false;
-  if (!follows_streams(from) || machine().levels[from].row_millicycles == 0) return false;
+  if (!copies_are_streams(from)) return false;
   return r.row_bytes >= least_copied_stream(from);
 }
 

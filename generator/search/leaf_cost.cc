@@ -222,13 +222,16 @@ i64 Space::asking_loads(const Spec& s, int operand, const Call& call) const {
   return r.lines * (r.line_bytes / (a.lanes * a.regs * a.group * bytes(a.memory))) / 2;
 }
 
+bool Space::asks_for_next_rows(const Spec& s, const Call& call) const {
+  return call.ahead_bytes > 0 && call.ahead_operand < computation().inputs() &&
+         call.ahead_bytes == to_next_rows(s, call.ahead_operand);
+}
+
 // Of what is hidden: all that a leaf asks for within a stream, but not the next rows, whose price
 // is of leaves as they are.
-i64 Space::shown_percent(const Spec& s, const Call& call) const {
+i64 Space::shown_percent(bool next_rows) const {
   const int overlap = machine().asked_overlap_percent;
-  const bool rows = call.ahead_bytes > 0 && call.ahead_operand < computation().inputs() &&
-                    call.ahead_bytes == to_next_rows(s, call.ahead_operand);
-  return overlap > 0 && !rows ? 100 - overlap : kCrowdPercent;
+  return overlap > 0 && !next_rows ? 100 - overlap : kCrowdPercent;
 }
 
 Cost Space::leaf(const Spec& s, const Call& call) const {
@@ -250,7 +253,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   t.all = t.all + stored(s, call);
   const Cost asked = overlapped(compute, t.all - t.hidden) - hidden_near(compute, t.near);
   const Cost crowd = Cost::milli(static_cast<i64>(std::min(asked, t.hidden).value()) *
-                                 shown_percent(s, call) / 100);
+                                 shown_percent(asks_for_next_rows(s, call)) / 100);
   return std::max(std::max(asked, t.beside) + crowd, t.stalled);
 }
 

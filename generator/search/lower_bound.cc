@@ -17,9 +17,12 @@ constexpr Cost kRounding = Cost::milli(20);
 // counts.
 constexpr i64 kExactUnits = 64;
 
-// floor(value * times / parts); infinite if that is too much. Few parts.
+// floor(value * times / parts), or a little less if that is very much; infinite if too much.
 Cost in_proportion(i64 value, i64 times, i64 parts) {
-  return (times / parts) * Cost::milli(value) + Cost::milli(times % parts * value / parts);
+  const i64 rest = times % parts;
+  const bool fits = rest == 0 || value <= std::numeric_limits<i64>::max() / rest;
+  return (times / parts) * Cost::milli(value) +
+         Cost::milli(fits ? rest * value / parts : value / parts * rest);
 }
 
 // The least that so many units cost in parts, of which `part` has the costs of 1, 2, ... units.
@@ -142,41 +145,155 @@ i64 Space::least_line(const Place& place, int streamed, int asked) const {
   return std::min(least, line_millicycles(from, Coming::kNextRows));
 }
 
-// What leaves read of an input over and over, unless it is in L1.
-struct Space::Reread {
-  int operand;
-  i64 size;  // bytes of an element, at least
-  i64 near;  // millicycles of a line that partly overlaps with arithmetic
-  i64 far;   // of one from memory, asked for ahead of time, that does so wholly; 0: nobody asks
+// Of an input that no leaf can read where it lies at the root.
+bool Space::must_copy(const Spec& root, int operand) const {
+  return operand < computation().inputs() && !root.place[operand].packed && !loads_given_[operand];
+}
+
+// Copying all of an input, at least: what somebody has asked for does not overlap with the copying
+// itself.
+Cost Space::least_copy(const Spec& root, int operand) const {
+  const Level from = root.place[operand].level;
+  const i64 lines = from > kL1 ? region(root, operand).lines : 0;
+  const Cost own = copy_work(operand, packed_region(root.extent, operand));
+  Cost least = lines * Cost::milli(line_millicycles(from, Coming::kAsked));
+  if (copies_ask(root, operand))
+    least = std::min(least, lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead)));
+  least = least + own;
+  if (!copies_are_streams(from)) return least;
+  return std::min(least,
+                  overlapped(lines * Cost::milli(line_millicycles(from, Coming::kStreamed)), own));
+}
+
+// Views of all of an input: what they bring hides behind those who use it first, and is used twice.
+Cost Space::least_view(const Spec& root, int operand) const {
+  const Level from = root.place[operand].level;
+  if (from <= kL1) return Cost();
+  const i64 work = static_cast<i64>(arithmetic(root).value());
+  Cost beside = Cost::milli(work / 2);
+  if (!has_windows(operand)) {
+    i64 first = 1, all = 1;  // of those who use an element
+    for (int d = 0; d < dims(); ++d) {
+      if (touches_[operand][d]) continue;
+      first *= std::min(root.extent[d], used_at_once(d, root.extent[d]));
+      all = saturating_product(all, root.extent[d]);
+    }
+    beside = std::min(beside, in_proportion(work, first, all));
+  }
+  const Cost lines =
+      region(root, operand).lines * Cost::milli(line_millicycles(from, Coming::kAsked));
+  return lines - overlap(lines, beside);
+}
+
+// How a column of leaves has an input that it reads over and over, or all of those, and what that
+// takes of the whole column.
+struct Space::Way {
+  i64 held = 0;   // bytes in L1
+  Cost near{};    // lines from L2, which overlap with arithmetic in part,
+  Cost beside{};  // ... those from farther away, which do so, too,
+  Cost hidden{};  // ... and those from memory that are asked for ahead of time
+  i64 shown = 0;  // percent of those that does not overlap
+  Cost moved{};   // its share of what brought it nearer than it lies
 };
 
-// Those that every step of a sum reads other elements of.
+// An input of which every step of a sum reads other elements.
+struct Space::Reread {
+  int operand;
+  i64 size;            // bytes of an element, at least
+  i64 near = 0;        // millicycles of a line from the nearest level behind L1; 0: there is none,
+  i64 home = 0;        // ... and from where it lies, if that is another
+  bool asked = false;  // ahead of time, there,
+  i64 shown = 0;       // ... of which so many percent do not overlap with arithmetic
+  Cost nearer{};       // moves of all of it
+};
+
+// What brings all of an input nearer than it lies: a view, which hides behind those who use it
+// first, or a copy. What cannot be read as it lies is copied in any case, and that counts
+// elsewhere. Nobody brings zeros.
+Cost Space::least_move(const Spec& root, int operand) const {
+  if (must_copy(root, operand) || reads_zeros(root, operand)) return Cost();
+  const Cost view = least_view(root, operand);
+  if (root.place[operand].packed || !packs_[operand]) return view;
+  return std::min(view, least_copy(root, operand));
+}
+
 std::vector<Space::Reread> Space::reread(const Spec& root) const {
   std::vector<Reread> out;
   const Computation& c = computation();
   if (!c.reduces()) return out;
   for (int o = 0; o < c.inputs(); ++o) {
     const Operand& operand = c.operands[o];
-    const Level home = root.place[o].level;
-    bool others = std::all_of(operand.axes.begin(), operand.axes.end(),
-                              [](const AxisMap& a) { return a.size() == 1; });
+    const Place& place = root.place[o];
+    bool others = !has_windows(o);
     for (int d = 0; d < dims(); ++d)
       others &= !c.dims[d].reduction || c.dims[d].extent == 1 || touches_[o][d];
-    if (home <= kL1 || !others) continue;
-    const int percent = std::min(percent_of_streams(), least_percent_of_rows({home, false}));
-    i64 near = std::numeric_limits<i64>::max(), far = 0;
-    for (Level l = kL2; l <= home; ++l) {
-      if (l < home && machine().levels[l].bytes == 0) continue;
-      i64 line = least_line({l, root.place[o].packed}, percent, percent);
-      if (machine().levels[l].lone_millicycles > 0)
-        line = std::min(line, line_millicycles(l, Coming::kAlone));
-      near = std::min(near, line);
-      if (l == kMemory && machine().prefetch_bytes > 0) far = line;
+    if (place.level <= kL1 || !others) continue;
+    const int packed = bytes(packed_dtype(family(), c, o));
+    Reread r{.operand = o,
+             .size = must_copy(root, o) ? packed : std::min(bytes(operand.dtype), packed)};
+    const int percent = std::min(percent_of_streams(), least_percent_of_rows({place.level, false}));
+    for (Level l = kL2; l <= place.level; ++l) {
+      if (l < place.level && machine().levels[l].bytes == 0) continue;
+      const i64 line = least_line({l, place.packed}, percent, percent);
+      i64& price = l > kL2 && l == place.level ? r.home : r.near;
+      price = price == 0 ? line : std::min(price, line);
     }
-    out.push_back(
-        {o, std::min(bytes(operand.dtype), bytes(packed_dtype(family(), c, o))), near, far});
+    r.asked = place.level == kMemory && machine().prefetch_bytes > 0;
+    const bool rows = !place.packed && !must_copy(root, o) &&
+                      machine().levels[place.level].next_rows_millicycles > 0;
+    r.shown = shown_percent(rows);
+    r.nearer = least_move(root, o);
+    out.push_back(r);
   }
   return out;
+}
+
+// Those of one input. A leaf's last vector may not be whole.
+std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const Reread& r) const {
+  i64 elements = 1, share = 1, all = 1;
+  for (int d = 0; d < dims(); ++d) {
+    const i64 extent = tile[d] - short_of_units(root, d);
+    if (touches_[r.operand][d]) elements *= extent;
+    if (computation().dims[d].reduction) continue;
+    share *= extent;
+    all = saturating_product(all, problem_.root().extent[d]);
+  }
+  const i64 lines = elements * r.size / machine().levels[kL1].line;
+  const Cost home = lines * Cost::milli(r.home);
+  const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
+  std::vector<Way> out = {{.held = elements * r.size, .moved = moved}};
+  if (r.near > 0)
+    out.push_back({.near = lines * Cost::milli(r.near), .moved = r.home > 0 ? moved : Cost()});
+  if (r.home > 0) out.push_back({.beside = home});
+  if (r.asked) out.push_back({.hidden = home, .shown = r.shown});
+  return out;
+}
+
+// With each of those of one more input; a leaf asks for one at most.
+std::vector<Space::Way> Space::combined(const std::vector<Way>& ways,
+                                        const std::vector<Way>& more) {
+  std::vector<Way> out;
+  for (const Way& a : ways)
+    for (const Way& b : more)
+      if (a.hidden == Cost() || b.hidden == Cost())
+        out.push_back({a.held + b.held, a.near + b.near, a.beside + b.beside, a.hidden + b.hidden,
+                       std::max(a.shown, b.shown), a.moved + b.moved});
+  return out;
+}
+
+// However much of what may be asked for is: README.md.
+Cost Space::least_with(Cost compute, const Way& way) const {
+  const auto percent = [](Cost t, i64 p) {
+    return Cost::milli(static_cast<i64>(t.value()) * p / 100);
+  };
+  const auto kept = [](Cost t) { return t - overlap(t, t); };
+  const Cost traffic = way.near + way.beside, covered = hidden_near(compute, way.near);
+  const Cost asked = overlapped(compute, traffic) - covered;
+  const Cost also = std::min(kept(way.hidden), percent(way.hidden, way.shown));
+  const Cost longer = std::max(asked, compute + kept(traffic) + also - covered);
+  return way.hidden > asked
+             ? std::max(way.hidden, std::min(longer, way.hidden + percent(asked, way.shown)))
+             : longer;
 }
 
 // What a column of leaves takes, one behind the other along the whole sum: each of its operands is
@@ -189,29 +306,14 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
     const i64 steps = ceil_div(tile[d], reduction_step(d)) * reduction_step(d);
     arithmetic -= ceil_div(arithmetic * (steps - tile[d]), steps);
   }
-  const Cost edges = least_edges(root, tile) - kRounding;
-  const i64 room = std::max<i64>(1, capacity().at(kL1)), line = machine().levels[kL1].line;
+  const i64 edges = static_cast<i64>((least_edges(root, tile) - kRounding).value());
+  const i64 room = std::max<i64>(1, capacity().at(kL1));
+  std::vector<Way> all(1);
+  for (const Reread& r : reread) all = combined(all, ways(root, tile, r));
   Cost least = Cost::infinite();
-  i64 ways = 1;
-  for (size_t i = 0; i < reread.size(); ++i) ways *= 3;
-  for (i64 way = 0; way < ways; ++way) {
-    i64 held = 0, rest = way;
-    Cost near, far;
-    bool possible = true;
-    for (const Reread& r : reread) {
-      i64 elements = 1;  // of the leaf whose last vector is not whole, if there is one
-      for (int d = 0; d < dims(); ++d)
-        if (touches_[r.operand][d]) elements *= tile[d] - short_of_units(root, d);
-      const i64 how = std::exchange(rest, rest / 3) % 3;
-      if (how == 0) held += elements * r.size;
-      if (how == 1) near = near + elements * r.size / line * Cost::milli(r.near);
-      if (how == 2) far = far + elements * r.size / line * Cost::milli(r.far);
-      possible &= how < 2 || r.far > 0;
-    }
-    if (!possible) continue;
-    const Cost all = in_proportion(static_cast<i64>(edges.value()), std::max(held, room), room);
-    const Cost compute = Cost::milli(arithmetic) + all;
-    least = std::min(least, std::max(overlapped(compute, near) - hidden_near(compute, near), far));
+  for (const Way& way : all) {
+    const Cost pieces = in_proportion(edges, std::max(way.held, room), room);
+    least = std::min(least, least_with(Cost::milli(arithmetic) + pieces, way) + way.moved);
   }
   return least;
 }
@@ -273,18 +375,15 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
     const bool input = o < computation().inputs();
     if (!input && from == kL3 && problem_.part.in_place) continue;  // see stored()
     const i64 lines = from > kL1 ? region(root, o).lines : 0;
-    i64 copied = line_millicycles(from, Coming::kAsked);
-    if (input && copies_ask(root, o))
-      copied = std::min(copied, line_millicycles(from, Coming::kAskedAhead));
-    const bool streams = input && follows_streams(from);
-    if (streams) copied = std::min(copied, line_millicycles(from, Coming::kStreamed));
-    if (input && !root.place[o].packed && !loads_given_[o]) {
+    if (must_copy(root, o)) {
+      Cost copy = least_copy(root, o);
       const Cost own = copy_work(o, packed_region(root.extent, o));
-      const Cost given = lines * Cost::milli(copied), all = given + own;
-      const Cost view = may_be_reused(o) ? all - overlap(given, half) : all;  // copied from there
-      out.copies = out.copies + (streams ? std::min(overlapped(given, own), view) : view);
+      if (may_be_reused(o)) copy = std::min(copy, least_view(root, o) + own);  // copied from there
+      out.copies = out.copies + copy;
     } else if (from > kL1) {
-      i64 each = copied;
+      i64 each = line_millicycles(from, Coming::kAsked);
+      if (input && copies_ask(root, o))
+        each = std::min(each, line_millicycles(from, Coming::kAskedAhead));
       if (input) {
         // Rows far apart are so many streams where they are asked for, too.
         const int streams = percent_of_streams();

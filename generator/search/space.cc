@@ -387,15 +387,16 @@ bool Space::accumulates(const Spec& s) const {
   return s.place[c.inputs()].packed || c.gathers_in_output();
 }
 
+i64 Space::used_at_once(int dim, i64 extent) const {
+  if (!computation().dims[dim].reduction) return family().quantum[dim];
+  return tiles_[dim].empty() ? extent : tiles_[dim].front();
+}
+
 i64 Space::uses(const Spec& s, int operand) const {
   i64 uses = 1;
   for (int d = 0; d < dims(); ++d) {
     if (touches_[operand][d]) continue;
-    const bool reduction = computation().dims[d].reduction;
-    const i64 once = !reduction          ? family().quantum[d]
-                     : tiles_[d].empty() ? s.extent[d]
-                                         : tiles_[d].front();
-    uses *= ceil_div(s.extent[d], once);
+    uses *= ceil_div(s.extent[d], used_at_once(d, s.extent[d]));
   }
   const Windows windows = windows_of(s, operand);
   return std::max<i64>(1, uses * windows.read / windows.there);
@@ -425,10 +426,13 @@ Space::Windows Space::windows_of(const Spec& s, int operand) const {
   return out;
 }
 
-bool Space::may_be_reused(int operand) const {
+bool Space::has_windows(int operand) const {
   const std::vector<AxisMap>& axes = computation().operands[operand].axes;
-  return reused(problem_.root(), operand) ||
-         std::any_of(axes.begin(), axes.end(), [](const AxisMap& a) { return a.size() > 1; });
+  return std::any_of(axes.begin(), axes.end(), [](const AxisMap& a) { return a.size() > 1; });
+}
+
+bool Space::may_be_reused(int operand) const {
+  return reused(problem_.root(), operand) || has_windows(operand);
 }
 
 i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {

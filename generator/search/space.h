@@ -139,6 +139,7 @@ class Space {
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
   // nearer can pay.
   i64 uses(const Spec& s, int operand) const;
+  i64 used_at_once(int dim, i64 extent) const;  // of a dim that an operand lacks, by one of these
   // What cuts dims for windows, in the order in which they are cut. Until all are, a Spec that is
   // not divided among threads any more is divided along dims of what the windows read, and that
   // may come near; nothing else. (With all loops, views and copies searches took up to 15 times as
@@ -160,6 +161,7 @@ class Space {
   bool cuts_whole_blocks(const Spec& s, const Clipped& x) const;
   bool reused(const Spec& s, int operand) const { return uses(s, operand) > 1; }
   // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
+  bool has_windows(int operand) const;
   bool may_be_reused(int operand) const;
   // Whether the output can take part in an accumulation where it lies now.
   bool accumulates(const Spec& s) const;
@@ -230,8 +232,16 @@ class Space {
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
+  bool must_copy(const Spec& root, int operand) const;
+  Cost least_copy(const Spec& root, int operand) const;
+  Cost least_view(const Spec& root, int operand) const;
   struct Reread;
+  struct Way;
+  Cost least_move(const Spec& root, int operand) const;
   std::vector<Reread> reread(const Spec& root) const;
+  std::vector<Way> ways(const Spec& root, const Extents& tile, const Reread& r) const;
+  static std::vector<Way> combined(const std::vector<Way>& ways, const std::vector<Way>& more);
+  Cost least_with(Cost compute, const Way& way) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
   Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
   struct Compulsory;
@@ -240,7 +250,8 @@ class Space {
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic);
   Cost hidden_near(Cost compute, Cost near) const;
-  i64 shown_percent(const Spec& s, const Call& call) const;
+  bool asks_for_next_rows(const Spec& s, const Call& call) const;
+  i64 shown_percent(bool next_rows) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
@@ -277,6 +288,9 @@ class Space {
   // Whether prefetchers follow streams from there, as far as is known.
   bool follows_streams(Level from) const {
     return from >= kL3 && machine().levels[from].stream_millicycles > 0;
+  }
+  bool copies_are_streams(Level from) const {
+    return follows_streams(from) && machine().levels[from].row_millicycles > 0;
   }
   bool pieces_are_streams(const Place& p) const;
   bool follows_pieces(const Spec& s, int operand, const Region& r) const;

@@ -151,7 +151,7 @@ bool Space::must_copy(const Spec& root, int operand) const {
 }
 
 // Copying all of an input, at least: what somebody has asked for does not overlap with the copying
-// itself.
+// itself, nor does a view from which it may be copied.
 Cost Space::least_copy(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   const i64 lines = from > kL1 ? region(root, operand).lines : 0;
@@ -159,6 +159,7 @@ Cost Space::least_copy(const Spec& root, int operand) const {
   Cost least = lines * Cost::milli(line_millicycles(from, Coming::kAsked));
   if (copies_ask(root, operand))
     least = std::min(least, lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead)));
+  if (may_be_reused(operand)) least = std::min(least, least_view(root, operand));
   least = least + own;
   if (!copies_are_streams(from)) return least;
   return std::min(least,
@@ -374,12 +375,8 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
     if (!input && from == kL3 && problem_.part.in_place) continue;  // see stored()
-    const i64 lines = from > kL1 ? region(root, o).lines : 0;
     if (must_copy(root, o)) {
-      Cost copy = least_copy(root, o);
-      const Cost own = copy_work(o, packed_region(root.extent, o));
-      if (may_be_reused(o)) copy = std::min(copy, least_view(root, o) + own);  // copied from there
-      out.copies = out.copies + copy;
+      out.copies = out.copies + least_copy(root, o);
     } else if (from > kL1) {
       i64 each = line_millicycles(from, Coming::kAsked);
       if (input && copies_ask(root, o))
@@ -394,7 +391,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
         each = std::min(each, line_millicycles(from, Coming::kPrefetched));
         if (streams_) each = std::min(each, streamed_millicycles());
       }
-      const Cost bring = lines * Cost::milli(each);
+      const Cost bring = region(root, o).lines * Cost::milli(each);
       out.traffic = out.traffic + bring;
       out.longest = std::max(out.longest, bring);
       if (from == kL2) out.near = out.near + bring;

@@ -160,8 +160,8 @@ class Space {
   // Whether no segment would begin within a block of an operand as it lies.
   bool cuts_whole_blocks(const Spec& s, const Clipped& x) const;
   bool reused(const Spec& s, int operand) const { return uses(s, operand) > 1; }
-  // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
   bool has_windows(int operand) const;
+  // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
   bool may_be_reused(int operand) const;
   // Whether the output can take part in an accumulation where it lies now.
   bool accumulates(const Spec& s) const;

@@ -114,6 +114,7 @@ std::string LeafWriter::reg(int o, const Extents& instance, i64 set) const {
     if (touches(o, d) && (count_[d] > 1 || (d == f_.lane && o != out_ && regs_ > 1)))
       name += fmt::format("_{}", instance[d]);
   if (o == out_ && sets_ > 1) name += fmt::format("_s{}", set);
+  if (o != out_ && half_ == Half::kSecond) name += "_too";
   return name;
 }
 
@@ -287,7 +288,7 @@ i64 LeafWriter::slots_per_iteration() const {
   const int own = k_.lanes > 1 ? std::max({1, k_.uops.fma, k_.uops.bf16, k_.uops.alu}) : 1;
   i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (own + before.fma + before.alu);
   for (i64 n : output_instances()) kernels *= n;
-  i64 step = sets_;
+  i64 step = sets_ * (k_.pair.empty() ? 1 : 2);
   for (int o = 0; o < out_; ++o)
     step = std::lcm(step, std::max<i64>(1, smallest_step(job_.refs[o].map, inner_) / slot_));
   // A power of two leaves the shortest remainder behind the loop for the usual blocks of k.
@@ -304,9 +305,24 @@ i64 LeafWriter::slots_per_iteration() const {
   return factor <= kLineFactor ? slots * factor : slots;
 }
 
+// So many slots, two by two if the kernel knows what to do with two.
+void LeafWriter::whole_slots(i64 slots) {
+  const i64 together = k_.pair.empty() ? 1 : 2;
+  for (i64 s = 0; s < slots; s += together) {
+    const i64 n = std::min(together, slots - s), set = s / together % sets_;
+    w_.open("{}", "");
+    for (i64 i = s; i < s + n; ++i) {
+      half_ = n == 1 ? Half::kNone : i == s ? Half::kFirst : Half::kSecond;
+      slot({i * slot_, slot_, set});
+    }
+    half_ = Half::kNone;
+    w_.close();
+  }
+}
+
 // So many slots, and on to the next.
 void LeafWriter::iteration(i64 slots) {
-  for (i64 s = 0; s < slots; ++s) slot({s * slot_, slot_, s % sets_});
+  whole_slots(slots);
   for (int o = 0; o < out_; ++o)
     if (touches(o, inner_))
       w_.line("{} += {};", pointer(o), text(job_.refs[o].map.advance(inner_, slots * slot_)));
@@ -331,13 +347,13 @@ void LeafWriter::elastic_loop() {
   if (k_.lanes_reduce) return;  // there are whole slots
   for (i64 tail = 1; tail < slot_; ++tail) {
     w_.open("if ({} % {} == {})", length, slot_, tail);
-    slot({0, tail, 0});
+    slot_alone({0, tail, 0});
     w_.close();
   }
 }
 
 void LeafWriter::inner_loop() {
-  if (inner_ < 0) return slot({0, 1, 0});
+  if (inner_ < 0) return slot_alone({0, 1, 0});
   if (elastic(inner_)) return elastic_loop();
   const i64 full = job_.extent[inner_] / slot_, tail = job_.extent[inner_] % slot_;
   const i64 per = slots_per_iteration(), iterations = full / per;
@@ -351,8 +367,8 @@ void LeafWriter::inner_loop() {
     first = iterations * per;
   }
   prefetches_ = iterations <= 1;
-  for (i64 s = first; s < full; ++s) slot({(s - first) * slot_, slot_, s % sets_});
-  if (tail > 0) slot({(full - first) * slot_, tail, 0});
+  whole_slots(full - first);
+  if (tail > 0) slot_alone({(full - first) * slot_, tail, 0});
 }
 
 // Asks for the line `ahead_bytes` behind a load, once per line and iteration, right before the
@@ -378,9 +394,14 @@ void LeafWriter::prefetch(int o, const Load& l) {
               from, line * kLine + ahead));
 }
 
-// One slot: the held input first, then every load of the streamed one with all its uses.
-void LeafWriter::slot(const Slot& s) {
+void LeafWriter::slot_alone(const Slot& s) {
   w_.open("{}", "");
+  slot(s);
+  w_.close();
+}
+
+// The held input first, then every load of the streamed one with all its uses.
+void LeafWriter::slot(const Slot& s) {
   for (int o = 0; o < out_; ++o)
     if (windows(o)) w_.code(expand(f_.isa->forget, {{"p", pointer(o)}}));
   const int streamed =
@@ -402,7 +423,6 @@ void LeafWriter::slot(const Slot& s) {
       apply(instance, s);
     });
   }
-  w_.close();
 }
 
 void LeafWriter::apply(const Extents& instance, const Slot& s) {
@@ -416,7 +436,13 @@ void LeafWriter::apply(const Extents& instance, const Slot& s) {
     const std::string value = made.empty() ? reg(t.a, instance) : made[places_[i]];
     values.emplace_back(kPlaces[i], counted(t, value, instance, s));
   }
-  w_.code(expand(k_.code, values));
+  if (half_ == Half::kFirst) {
+    first_[instance] = values[1].second;
+    return;
+  }
+  if (half_ == Half::kSecond)
+    values = {values[0], {kPlaces[0], first_[instance]}, {kPlaces[1], values[1].second}};
+  w_.code(expand(half_ == Half::kSecond ? k_.pair : k_.code, values));
   if (pinned()) w_.code(expand(f_.isa->keep, {{"r", sum}}));
 }
 

@@ -73,6 +73,8 @@ void LeafWriter::elementwise() {
   Extents counts = count_;
   if (f_.lane >= 0) counts[f_.lane] = (counts[f_.lane] + regs_ - 1) / regs_;
   const Slot whole{0, k_.group, 0};
+  load_common_extras();
+  const auto common = extras_;
   each(counts, [&](const Extents& at) {
     w_.open("{}", "");
     Extents first = at;
@@ -94,9 +96,10 @@ void LeafWriter::elementwise() {
       if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
       store_vector(instance, terms(c_.body, at_end(), instance, "").back());
     }
-    extras_.clear();
+    extras_ = common;
     w_.close();
   });
+  extras_.clear();
 }
 
 void LeafWriter::join(const std::string& to, const std::string& from, int lanes) {
@@ -177,6 +180,18 @@ void LeafWriter::load_body_extras() {
     for (int e = 0; e < operands_of(c_.body, Fn::kExtra); ++e)
       if (f_.body_extras[e]) extra(e, in_body(), instance);
   });
+}
+
+// What all instances have in common stays in registers while they are stored: compilers cannot know
+// that it is not stored to.
+void LeafWriter::load_common_extras() {
+  for (int e = 0; e < operands_of(c_.body, Fn::kExtra); ++e) {
+    const Operand& o = c_.tensor(out_ + 1 + e);
+    bool common = names(c_.body, Fn::kExtra, e);
+    for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
+      common &= !morello::touches(o, d) || (count_[d] == 1 && d != f_.lane);
+    if (common) extra(e, at_end(), {});
+  }
 }
 
 // An operand beside the accumulator of an instance; it is loaded once for all that share it.

@@ -80,6 +80,8 @@ class LeafWriter {
   void inner_loop();
   void elastic_loop();
   void iteration(i64 slots);
+  void whole_slots(i64 slots);
+  void slot_alone(const Slot& s);
   void slot(const Slot& s);
   void apply(const Extents& instance, const Slot& s);
   std::string counted(const Term& t, const std::string& value, const Extents& instance,
@@ -98,6 +100,7 @@ class LeafWriter {
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
   void load_body_extras();
+  void load_common_extras();
   std::string extra(int e, const Beside& b, const Extents& instance);
   std::vector<std::string> terms(const Expression& e, const Beside& b, const Extents& instance,
                                  const std::string& value);
@@ -122,7 +125,9 @@ class LeafWriter {
   Extents count_{};  // instances per slot and dim
   Extents unit_{};   // elements per instance
   bool prefetches_ = false;
-  std::set<std::pair<std::string, i64>> lines_ahead_;  // asked for in this iteration
+  enum class Half { kNone, kFirst, kSecond } half_ = Half::kNone;  // of two slots taken as one
+  std::map<Extents, std::string> first_;                           // what the first one has
+  std::set<std::pair<std::string, i64>> lines_ahead_;              // asked for in this iteration
   std::array<std::string, kMaxOperands> pointers_;
   std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
   Writer w_;

@@ -69,28 +69,27 @@ i64 Space::short_of_units(const Spec& s, int dim) const {
   return ceil_div(s.extent[dim], unit(dim)) * unit(dim) - s.extent[dim];
 }
 
-// The edges of a leaf of whole vectors, where they take least: a packed copy of the output has the
-// kernel's own type, and is finished later.
+// What the edges of a leaf of whole vectors add to its arithmetic, where they take least: a packed
+// copy of the output has the kernel's own type, and is finished later.
 Cost Space::least_edges(const Spec& root, const Extents& tile) const {
   const int out = computation().inputs();
   Spec s = root;
   s.extent = tile;
-  Cost least = Cost::infinite();
+  const Work w = leaf_work(tile);
+  i64 least = std::numeric_limits<i64>::max();
   for (const bool packed : {false, true}) {
     if (packed ? !packs_[out] && !root.place[out].packed : root.place[out].packed) continue;
     s.place[out].packed = packed;
-    Work w;
-    add_whole_edges(s, w);
-    least = std::min(least, Cost::milli(work_millicycles(w)));
+    Work edges;
+    add_whole_edges(s, edges);
+    least = std::min(least, leaf_millicycles(w, edges));
   }
-  return least + Cost::milli(kCallMilli);
+  return Cost::milli(least - work_millicycles(w) + kCallMilli);
 }
 
 // The arithmetic of a leaf, with its loads.
 Cost Space::leaf_arithmetic(const Extents& tile) const {
-  Work w = leaf_work(tile);
-  w.alu += w.steps;  // loop control
-  return Cost::milli(work_millicycles(w));
+  return Cost::milli(work_millicycles(leaf_work(tile)));
 }
 
 // Leaves along a dim that together do the least: as few as there can be, as even as rows and
@@ -374,7 +373,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
     const Spec& root = reads_zeros(whole, o) ? cut : whole;
     const Level from = root.place[o].level;
     const bool input = o < computation().inputs();
-    if (!input && from == kL3 && problem_.part.in_place) continue;  // see stored()
+    if (!input && from <= kL3 && problem_.part.in_place) continue;  // see stored()
     if (must_copy(root, o)) {
       out.copies = out.copies + least_copy(root, o);
     } else if (from > kL1) {

@@ -252,6 +252,7 @@ class Space {
   Cost hidden_near(Cost compute, Cost near) const;
   bool asks_for_next_rows(const Spec& s, const Call& call) const;
   i64 shown_percent(bool next_rows) const;
+  bool shared_by_vectors(size_t extra) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
@@ -270,6 +271,7 @@ class Space {
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 work_millicycles(const Work& w) const;
+  i64 leaf_millicycles(const Work& w, const Work& edges) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // ahead of the copy that reads them (by who asks at the lower price), or without their
   // neighbours.

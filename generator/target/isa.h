@@ -97,10 +97,13 @@ struct Kernel {
   // Computes any body that has its own at the root, with what the ISA's functions make of operands
   // in the places of its inputs.
   bool maps = false;
-  Dtype input = Dtype::f32;      // register element type of the inputs,
-  Dtype input_b = input;         // ... of the second one
-  Dtype output = Dtype::f32;     // register element type of the accumulator or result
-  std::string_view code = {};    // reductions: "{c} = fma({a}, {b}, {c});"
+  Dtype input = Dtype::f32;    // register element type of the inputs,
+  Dtype input_b = input;       // ... of the second one
+  Dtype output = Dtype::f32;   // register element type of the accumulator or result
+  std::string_view code = {};  // reductions: "{c} = fma({a}, {b}, {c});"
+  // Reductions of one input: of two of its registers, {a} and {b}, where that takes less than twice
+  // `code`, and `uops` and `latency` are half of what it takes.
+  std::string_view pair = {};
   std::string_view finish = {};  // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
   Uops uops = {};
   int latency = 0;  // cycles from accumulator to accumulator

@@ -118,6 +118,31 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
+// 27 registers of 8 floats and one with 5: thirteen pairs and two alone.
+TEST_CASE("a maximum takes two registers at once, and the last ones alone") {
+  Kernel k("(x: f32[221]): f32 = reduce_max(x, axis=0)", "f", 1);
+  k.add("avx2", "hmax_f32x8", "call\n");
+  const std::string text = emit_header({k.code}, options("f.h")).header;
+  CAPTURE(text);
+  CHECK(test::count(text, "_mm256_cmp_ps(a, a_too, _CMP_UNORD_Q)") == 13);
+  CHECK(test::count(text, "const __m256 a = ") == 15);
+}
+
+// A number for all rows and one for each: before the first vector.
+TEST_CASE("what all vectors of a leaf have in common is loaded once") {
+  Kernel k("(x: f32[2,64], y: f32[1], z: f32[2]): f32 = x * y + broadcast(z, axis=1)", "f", 1);
+  k.add("avx2", "map_f32x8 lane=i1 quantum=i1:64", "loop i0 by 1\n  call\n");
+  const std::string text = emit_header({k.code}, options("f.h")).header;
+  CAPTURE(text);
+  CHECK(test::count(text, "_mm256_storeu_ps(") == 8);
+  CHECK(test::count(text, "_mm256_set1_ps(*(pe0))") +
+            test::count(text, "_mm256_broadcast_ss(pe0)") ==
+        1);
+  CHECK(test::count(text, "_mm256_set1_ps(*(pe1))") +
+            test::count(text, "_mm256_broadcast_ss(pe1)") ==
+        1);
+}
+
 // What is there is read behind the loop: no sum waits for it. Asked for before, if at all.
 TEST_CASE("sums that go on are added to what is there when they are done") {
   for (const char* call : {"call", "call ahead out 0"}) {

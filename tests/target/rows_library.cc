@@ -40,7 +40,8 @@ std::string function(std::string_view row, std::string_view part, const std::str
       row, part, row, part, body);
 }
 
-// code: c = code(a, b, c); finish: scalar c = sum of the lanes of a.
+// code: c = code(a, b, c); pair: c = pair(a, b, c), both registers of the one input; finish: scalar
+// c = sum of the lanes of a.
 std::string kernel(const Isa& isa, const Kernel& k) {
   const std::string out = type_of(isa, k.lanes, k.output);
   const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
@@ -50,6 +51,10 @@ std::string kernel(const Isa& isa, const Kernel& k) {
     inputs += load(type_of(isa, k.lanes, k.input_of(1)), "rb", "b");
   std::string text =
       function(k.name, "code", inputs + load(out, "rc", "c") + code(k.code) + save("rc", "c"));
+  if (!k.pair.empty())
+    text += function(k.name, "pair",
+                     inputs + load(type_of(isa, k.lanes, k.input), "rb", "b") +
+                         load(out, "rc", "c") + code(k.pair) + save("rc", "c"));
   if (!k.finish.empty())
     text += function(k.name, "finish",
                      load(out, "rc", "a") + fmt::format("  {} rs;\n", c_type(k.output)) +

@@ -402,6 +402,30 @@ void test_transpose(const RowsLibrary& library, const Transpose& t, Source& sour
   CHECK(dst[-1] == 0xee);
 }
 
+// join(join(start, a), b) of reductions that take two registers at once: every lane of either may
+// be NaN, and so may what there was.
+void test_pair(const RowsLibrary& library, const Kernel& k, Source& source, bool hard) {
+  const Computation& c = meaning(k.implements);
+  const FnDef& join = *fn_def(joined_by(c.combine));
+  Image images[2] = {}, acc{};
+  Values want;
+  for (int l = 0; l < k.lanes; ++l) {
+    double x[3];
+    for (double& value : x) value = source.element(k.output, hard);
+    encode(k.input, x[0], &images[0][static_cast<size_t>(l) * bytes(k.input)]);
+    encode(k.input, x[1], &images[1][static_cast<size_t>(l) * bytes(k.input)]);
+    encode(k.output, x[2], &acc[static_cast<size_t>(l) * bytes(k.output)]);
+    want.push_back(join.real(join.real(x[2], x[0], 0), x[1], 0));
+  }
+  library.find(k.name, "pair")(images[0].data(), images[1].data(), acc.data());
+  for (int l = 0; l < k.lanes; ++l) {
+    const double got = decode(k.output, &acc[static_cast<size_t>(l) * bytes(k.output)]);
+    const double expected = want[static_cast<size_t>(l)];
+    CHECK_MESSAGE((got == expected || (std::isnan(got) && std::isnan(expected))), k.name, ": ", got,
+                  " for ", expected);
+  }
+}
+
 void test_rows(const Isa& isa, const std::string& compiler, const std::string& options,
                unsigned step) {
   CAPTURE(compiler);
@@ -413,6 +437,10 @@ void test_rows(const Isa& isa, const std::string& compiler, const std::string& o
     for (const Kernel& k : rows)  // those that only map have no code: functions_test.cc
       for (int round = 0; round < 400 && !k.code.empty(); ++round)
         test_kernel(library, isa, k, source, round % 2 == 1);
+  for (const auto& rows : isa.kernels)
+    for (const Kernel& k : rows)
+      for (int round = 0; round < 400 && !k.pair.empty(); ++round)
+        test_pair(library, k, source, round % 2 == 1);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) test_access(library, a, source, step);
   for (const auto& rows : isa.transposes)

@@ -187,7 +187,7 @@ static constexpr Function kFunctions[] = {
      .fn = Fn::kExp,
      .lanes = 8,
      .code = "{c} = exp_f32x8({a});",
-     .uops = {.fma = 8, .alu = 10},
+     .uops = {.fma = 8, .alu = 12},
      .temps = 6,
      .ulps = 1,
      .helpers = kExpHelpers},

@@ -266,7 +266,7 @@ static constexpr Function kFunctions[] = {
      .fn = Fn::kExp,
      .lanes = 16,
      .code = "{c} = exp_f32x16({a});",
-     .uops = {.fma = 6, .alu = 5},
+     .uops = {.fma = 7, .alu = 5},
      .temps = 12,
      .ulps = 2,
      .helpers = kExpHelpers},

@@ -102,7 +102,7 @@ struct Kernel {
   Dtype output = Dtype::f32;   // register element type of the accumulator or result
   std::string_view code = {};  // reductions: "{c} = fma({a}, {b}, {c});"
   // Reductions of one input: of two of its registers, {a} and {b}, where that takes less than twice
-  // `code`, and `uops` and `latency` are half of what it takes.
+  // `code`; `uops` are half of what it takes then.
   std::string_view pair = {};
   std::string_view finish = {};  // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
   Uops uops = {};

@@ -16,7 +16,9 @@ namespace morello::kernels {
 // the last product only. Beyond the limits results are 0 and infinite already; NaN passes as the
 // second operand of min and max.
 // All floats: at most 1.18 units in the last place. Granite Rapids, cycles per vector by GCC 12 and
-// Clang 14: 7.6 and 7.1 (Eigen 3.4: 15.8 and 16.0); degree 5 and no table takes 0.8 more.
+// Clang 14: 7.6 and 7.1 (Eigen 3.4: 15.8 and 16.0); degree 5 and no table takes 0.8 more. Zen 4,
+// GCC 12: 8.0, where the lookup and the multiply-adds want the same pipe, hence two operations more
+// than there are.
 static constexpr std::string_view kExp = R"(
 MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m256
 exp_f32x8(__m256 x) noexcept {

@@ -34,7 +34,8 @@ table_f32x16(const float* p) noexcept {
 // the sign of r, in which GCC 12 warns of a sign without optimisation.)
 // All floats: at most 1.75 units in the last place. Granite Rapids, cycles per vector by GCC 12 and
 // Clang 14: 6.1 and 5.4 (Eigen 3.4: 11.5 both); by Clang with 16 entries and a cubic, or none and
-// degree 5, 6.0.
+// degree 5, 6.0. Zen 4: 8.3 and 8.1, as lookup and scaling keep pipes of multiply-adds busy, hence
+// one more of these than there are.
 static constexpr std::string_view kExp = R"(
 MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m512
 exp_f32x16(__m512 x) noexcept {

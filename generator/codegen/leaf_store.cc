@@ -73,8 +73,8 @@ void LeafWriter::elementwise() {
   Extents counts = count_;
   if (f_.lane >= 0) counts[f_.lane] = (counts[f_.lane] + regs_ - 1) / regs_;
   const Slot whole{0, k_.group, 0};
-  load_common_extras();
-  const auto common = extras_;
+  load_shared_extras();
+  const auto shared = extras_;
   each(counts, [&](const Extents& at) {
     w_.open("{}", "");
     Extents first = at;
@@ -96,7 +96,7 @@ void LeafWriter::elementwise() {
       if (f_.lane >= 0 && instance[f_.lane] >= count_[f_.lane]) continue;
       store_vector(instance, terms(c_.body, at_end(), instance, "").back());
     }
-    extras_ = common;
+    extras_ = shared;
     w_.close();
   });
   extras_.clear();
@@ -182,16 +182,12 @@ void LeafWriter::load_body_extras() {
   });
 }
 
-// What all instances have in common stays in registers while they are stored: compilers cannot know
-// that it is not stored to.
-void LeafWriter::load_common_extras() {
-  for (int e = 0; e < operands_of(c_.body, Fn::kExtra); ++e) {
-    const Operand& o = c_.tensor(out_ + 1 + e);
-    bool common = names(c_.body, Fn::kExtra, e);
-    for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-      common &= !morello::touches(o, d) || (count_[d] == 1 && d != f_.lane);
-    if (common) extra(e, at_end(), {});
-  }
+// These stay in registers while vectors are stored: compilers cannot know that they are not stored
+// to.
+void LeafWriter::load_shared_extras() {
+  for (int e = 0; e < operands_of(c_.body, Fn::kExtra); ++e)
+    if (names(c_.body, Fn::kExtra, e) && shared_by_vectors(f_, c_, c_.tensor(out_ + 1 + e)))
+      extra(e, at_end(), {});
 }
 
 // An operand beside the accumulator of an instance; it is loaded once for all that share it.

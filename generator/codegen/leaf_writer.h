@@ -100,7 +100,7 @@ class LeafWriter {
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
   void load_body_extras();
-  void load_common_extras();
+  void load_shared_extras();
   std::string extra(int e, const Beside& b, const Extents& instance);
   std::vector<std::string> terms(const Expression& e, const Beside& b, const Extents& instance,
                                  const std::string& value);

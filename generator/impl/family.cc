@@ -49,6 +49,13 @@ i64 reduction_slot(const Family& f, const Computation& c) {
   return k.lanes_reduce ? k.lanes * k.group * load_regs(f, c) : k.group;
 }
 
+bool shared_by_vectors(const Family& f, const Computation& c, const Operand& o) {
+  if (c.reduces()) return false;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    if (touches(o, d) && (d == f.lane || f.quantum[d] > 1)) return false;
+  return true;
+}
+
 i64 accumulator_sets(const Family& f, const Computation& c) {
   i64 sets = 1;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {

@@ -61,6 +61,10 @@ int load_regs(const Family& f, const Computation& c);
 // Elements of the reduction that a load covers: a group, or lanes of them.
 i64 reduction_slot(const Family& f, const Computation& c);
 
+// Whether all vectors of a leaf that sums nothing read the same of an operand beside its inputs:
+// the leaf loads it once.
+bool shared_by_vectors(const Family& f, const Computation& c, const Operand& o);
+
 // Independent sets of accumulators, which take the steps of a reduction in turns: where a tile has
 // few of them they hide the latency of a step.
 i64 accumulator_sets(const Family& f, const Computation& c);

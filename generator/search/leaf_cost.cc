@@ -62,7 +62,7 @@ i64 Space::work_millicycles(const Work& w) const {
 i64 Space::leaf_millicycles(const Work& w, const Work& edges) const {
   if (computation().reduces()) return work_millicycles(w) + work_millicycles(edges);
   Work both = w;
-  both.add(edges);
+  both.add(edges, 1);
   return work_millicycles(both);
 }
 

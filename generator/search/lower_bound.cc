@@ -71,11 +71,10 @@ i64 Space::short_of_units(const Spec& s, int dim) const {
 
 // What the edges of a leaf of whole vectors add to its arithmetic, where they take least: a packed
 // copy of the output has the kernel's own type, and is finished later.
-Cost Space::least_edges(const Spec& root, const Extents& tile) const {
+Cost Space::least_edges(const Spec& root, const Extents& tile, const Work& w) const {
   const int out = computation().inputs();
   Spec s = root;
   s.extent = tile;
-  const Work w = leaf_work(tile);
   i64 least = std::numeric_limits<i64>::max();
   for (const bool packed : {false, true}) {
     if (packed ? !packs_[out] && !root.place[out].packed : root.place[out].packed) continue;
@@ -85,11 +84,6 @@ Cost Space::least_edges(const Spec& root, const Extents& tile) const {
     least = std::min(least, leaf_millicycles(w, edges));
   }
   return Cost::milli(least - work_millicycles(w) + kCallMilli);
-}
-
-// The arithmetic of a leaf, with its loads.
-Cost Space::leaf_arithmetic(const Extents& tile) const {
-  return Cost::milli(work_millicycles(leaf_work(tile)));
 }
 
 // Leaves along a dim that together do the least: as few as there can be, as even as rows and
@@ -124,8 +118,10 @@ Cost Space::least_compute(const Spec& s) const {
     tiles = std::move(next);
   }
   Cost sum;
-  for (const auto& [tile, count] : tiles)
-    sum = sum + count * (leaf_arithmetic(tile) + least_edges(s, tile));
+  for (const auto& [tile, count] : tiles) {
+    const Work w = leaf_work(tile);
+    sum = sum + count * (Cost::milli(work_millicycles(w)) + least_edges(s, tile, w));
+  }
   return sum;
 }
 
@@ -300,13 +296,14 @@ Cost Space::least_with(Cost compute, const Way& way) const {
 // in L1, where only so much fits that the sum is in more pieces; or it comes from farther away.
 Cost Space::least_column(const Spec& root, const Extents& tile,
                          const std::vector<Reread>& reread) const {
-  i64 arithmetic = static_cast<i64>(leaf_arithmetic(tile).value());
+  const Work w = leaf_work(tile);
+  i64 arithmetic = work_millicycles(w);
   for (int d = 0; d < dims(); ++d) {  // the last step of a sum may have less to do
     if (!computation().dims[d].reduction) continue;
     const i64 steps = ceil_div(tile[d], reduction_step(d)) * reduction_step(d);
     arithmetic -= ceil_div(arithmetic * (steps - tile[d]), steps);
   }
-  const i64 edges = static_cast<i64>((least_edges(root, tile) - kRounding).value());
+  const i64 edges = static_cast<i64>((least_edges(root, tile, w) - kRounding).value());
   const i64 room = std::max<i64>(1, capacity().at(kL1));
   std::vector<Way> all(1);
   for (const Reread& r : reread) all = combined(all, ways(root, tile, r));

@@ -202,6 +202,8 @@ static bool same_leaf(const Family& a, const Family& b) {
          a.quantum == b.quantum && a.apart == b.apart;
 }
 
+static bool cheaper(const Bounded& a, const Bounded& b) { return a.bound < b.bound; }
+
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
                               std::span<const Family> families,
                               const std::map<int, Part>& by_threads) {
@@ -220,8 +222,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
       out.push_back({problem, bound});
     }
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Bounded& a, const Bounded& b) { return a.bound < b.bound; });
+  std::stable_sort(out.begin(), out.end(), cheaper);
   return out;
 }
 
@@ -243,33 +244,29 @@ std::variant<Optimum, StopReason> optimize(const Computation& c, const Machine& 
                          : optimize_patchwork(c, machine, isa, options);
 }
 
-// The same with what lies in L1, for one thread at least, taken to lie in the next cache; nothing
-// where nothing does.
-static std::optional<Part> farther_from_l1(const Computation& c, const Machine& machine,
-                                           const SearchOptions& options) {
-  Level next = kL2;
-  while (next < kMemory && machine.levels[next].bytes == 0) ++next;
-  Part part = options.part;
-  bool moved = false;
-  for (Level& home : part.home) {
-    const bool near = (home == kRegisters ? home_level(c, machine, 1) : home) <= kL1;
-    if (near) home = next;
-    moved |= near;
-  }
-  return moved ? std::optional(part) : std::nullopt;
-}
-
 std::variant<Optimum, StopReason> optimize_known(const Computation& c, const Machine& machine,
                                                  const Isa& isa, const SearchOptions& options) {
   const std::vector<Family> all = options.families.empty() ? families(c, isa) : options.families;
-  auto found = optimize_among(by_bound(c, machine, all, options.threads, options.part), options);
-  const StopReason* why = std::get_if<StopReason>(&found);
-  if (!why || *why == StopReason::kBudget || options.bounds_below.finite()) return found;
-  // Copies lie no farther away than what they are of, and L1 may lack room for what a leaf needs of
-  // them (a product of f16, 16 x 13 in blocks of 3 within blocks of 12, L1 of 1 KiB).
-  const std::optional<Part> part = farther_from_l1(c, machine, options);
-  if (!part) return found;
-  return optimize_among(by_bound(c, machine, all, options.threads, *part), options);
+  return optimize_among(by_bound(c, machine, all, options.threads, options.part), options);
+}
+
+// Those of whose operands some lie in L1, with these in the next cache.
+static std::vector<Bounded> farther_from_l1(std::span<const Bounded> problems) {
+  std::vector<Bounded> out;
+  for (const auto& [near, bound] : problems) {
+    Level next = kL2;
+    while (next < kMemory && near.machine->levels[next].bytes == 0) ++next;
+    Problem far = near;
+    bool moved = false;
+    for (int o = 0; o <= kMaxOperands; ++o) {
+      const Level home = near.home(o);
+      moved |= home <= kL1;
+      far.part.home[o] = home <= kL1 ? next : home;
+    }
+    if (moved) out.push_back({far, Space(far).lower_bound()});
+  }
+  std::stable_sort(out.begin(), out.end(), cheaper);
+  return out;
 }
 
 std::variant<Optimum, StopReason> optimize_among(std::span<const Bounded> problems,
@@ -280,7 +277,14 @@ std::variant<Optimum, StopReason> optimize_among(std::span<const Bounded> proble
   Race race(tasks, options);
   race.run();
   if (race.undecided()) return StopReason::kBudget;
-  if (race.winner < 0) return StopReason::kNoImplementation;
+  if (race.winner < 0) {
+    // Copies lie no farther away than what they are of, and L1 may lack room for what a leaf needs
+    // of them (a product of f16, 16 x 13 in blocks of 3 within blocks of 12, L1 of 1 KiB).
+    const bool all = !options.bounds_below.finite();
+    const std::vector<Bounded> far = all ? farther_from_l1(problems) : std::vector<Bounded>();
+    if (far.empty()) return StopReason::kNoImplementation;
+    return optimize_among(far, options);
+  }
   Task& t = tasks[race.winner];
   Optimum best{t.problem, t.impl, t.result.cost, race.stats, 0, {}};
   if (options.count_programs) best.log10_programs = log10_programs(Space(t.problem));

@@ -128,14 +128,6 @@ bool Space::packing_pays(int o) const {
   return !accumulates || problem_.root_address(o).unit_stride(family().lane) != 1;
 }
 
-// Whether all vectors of a leaf have what the body reads of it in common: a leaf loads it once.
-bool Space::shared_by_vectors(size_t extra) const {
-  const Operand& o = computation().extras[extra];
-  for (int d = 0; d < dims(); ++d)
-    if (touches(o, d) && (d == family().lane || family().quantum[d] > 1)) return false;
-  return true;
-}
-
 void Space::describe_extras() {
   const Computation& c = computation();
   const Isa& isa = *family().isa;
@@ -143,7 +135,8 @@ void Space::describe_extras() {
   const Kernel& k = *family().kernel;
   mapped_ = work_of(isa, c.reduces() ? before_row(k, c) : c.body, k.lanes);
   for (size_t i = 0; i < c.extras.size() && !c.reduces(); ++i)
-    if (names(c.body, Fn::kExtra, static_cast<int>(i)) && !shared_by_vectors(i))
+    if (names(c.body, Fn::kExtra, static_cast<int>(i)) &&
+        !shared_by_vectors(family(), c, c.extras[i]))
       mapped_ += leaf.extras[i]->uops;
   for (const Access* a : family().body_extras)
     if (a) body_extras_ += a->uops;

@@ -227,8 +227,7 @@ class Space {
   // Of lower_bound().
   i64 unit(int dim) const;
   i64 short_of_units(const Spec& s, int dim) const;
-  Cost least_edges(const Spec& root, const Extents& tile) const;
-  Cost leaf_arithmetic(const Extents& tile) const;
+  Cost least_edges(const Spec& root, const Extents& tile, const Work& w) const;
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
@@ -252,7 +251,6 @@ class Space {
   Cost hidden_near(Cost compute, Cost near) const;
   bool asks_for_next_rows(const Spec& s, const Call& call) const;
   i64 shown_percent(bool next_rows) const;
-  bool shared_by_vectors(size_t extra) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;

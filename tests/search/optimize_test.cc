@@ -129,13 +129,13 @@ TEST_CASE("the program costs what the search says, is legal, and prints and pars
 }
 
 // Leaves of four rows and more store blocks of three by a copy of twelve, which fills L1 but for
-// what copies of the operands need; of a product and of the last of two.
+// what copies of the operands need; of a product and of the last stage of several.
 TEST_CASE("where L1 has no room for the copies of what lies in it they lie in L2") {
   constexpr std::string_view kSpecs[] = {
       "(a: f16[16,3], b: bf16[3,13]): f16 order(0/3%4, 0%3, 1/3%4, 1/12, 0/12, 1%3) = "
       "matmul(a, b)",
-      "(a: f16[16,3], b: bf16[3,7], c: f32[7,13]): f16 order(0/3%4, 0%3, 1/3%4, 1/12, 0/12, 1%3) "
-      "= matmul(matmul(a, b), c)"};
+      "(a: f16[16,3], b: bf16[3,13]): f16 order(0/3%4, 0%3, 1/3%4, 1/12, 0/12, 1%3) = "
+      "matmul(softmax(a, axis=1), b)"};
   Machine m = *load_machine("x86-64-v3");
   m.levels[kL2].bytes = 8192;
   for (const std::string_view text : kSpecs)
@@ -150,7 +150,8 @@ TEST_CASE("where L1 has no room for the copies of what lies in it they lie in L2
           const KernelSpec k = spec(text);
           const auto result = optimize(k, m, *find_isa(isa), {.threads = threads});
           const Optimum* o = std::get_if<Optimum>(&result);
-          REQUIRE(o);
+          CHECK(o);
+          if (!o) continue;
           CHECK((o->fusion ? verify(*o->fusion)
                            : verify(o->problem, o->problem.root(), *o->impl)) == "");
         }

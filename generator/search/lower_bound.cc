@@ -185,8 +185,8 @@ Cost Space::least_view(const Spec& root, int operand) const {
 // takes of the whole column.
 struct Space::Way {
   i64 held = 0;   // bytes in L1
-  Cost near{};    // lines from L2, which overlap with arithmetic in part,
-  Cost beside{};  // ... those from farther away, which do so, too,
+  Cost beside{};  // lines that overlap with arithmetic in part,
+  Cost eased{};   // ... of which it hides that much more (Compulsory::eased)
   Cost hidden{};  // ... and those from memory that are asked for ahead of time
   i64 shown = 0;  // percent of those that does not overlap
   Cost moved{};   // its share of what brought it nearer than it lies
@@ -195,12 +195,13 @@ struct Space::Way {
 // An input of which every step of a sum reads other elements.
 struct Space::Reread {
   int operand;
-  i64 size;            // bytes of an element, at least
-  i64 near = 0;        // millicycles of a line from the nearest level behind L1; 0: there is none,
-  i64 home = 0;        // ... and from where it lies, if that is another
-  bool asked = false;  // ahead of time, there,
-  i64 shown = 0;       // ... of which so many percent do not overlap with arithmetic
-  Cost nearer{};       // moves of all of it
+  i64 size;      // bytes of an element, at least
+  i64 near = 0;  // millicycles of a line from the nearest level behind L1; 0: there is none,
+  i64 home = 0;  // ... and from where it lies, if that is another,
+  i64 near_beyond = 0, home_beyond = 0;  // ... and what of those arithmetic may hide besides
+  bool asked = false;                    // ahead of time, there,
+  i64 shown = 0;  // ... of which so many percent do not overlap with arithmetic
+  Cost nearer{};  // moves of all of it
 };
 
 // What brings all of an input nearer than it lies: a view, which hides behind those who use it
@@ -231,8 +232,11 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     for (Level l = kL2; l <= place.level; ++l) {
       if (l < place.level && machine().levels[l].bytes == 0) continue;
       const i64 line = least_line({l, place.packed}, percent, percent);
-      i64& price = l > kL2 && l == place.level ? r.home : r.near;
+      const bool far = l > kL2 && l == place.level;
+      i64& price = far ? r.home : r.near;
       price = price == 0 ? line : std::min(price, line);
+      i64& beyond = far ? r.home_beyond : r.near_beyond;
+      beyond = std::max(beyond, beyond_percent(l));
     }
     r.asked = place.level == kMemory && machine().prefetch_bytes > 0;
     const bool rows = !place.packed && !must_copy(root, o) &&
@@ -255,12 +259,13 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
     all = saturating_product(all, problem_.root().extent[d]);
   }
   const i64 lines = elements * r.size / machine().levels[kL1].line;
-  const Cost home = lines * Cost::milli(r.home);
+  const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(r.home);
   const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
   std::vector<Way> out = {{.held = elements * r.size, .moved = moved}};
   if (r.near > 0)
-    out.push_back({.near = lines * Cost::milli(r.near), .moved = r.home > 0 ? moved : Cost()});
-  if (r.home > 0) out.push_back({.beside = home});
+    out.push_back(
+        {.beside = near, .eased = r.near_beyond * near, .moved = r.home > 0 ? moved : Cost()});
+  if (r.home > 0) out.push_back({.beside = home, .eased = r.home_beyond * home});
   if (r.asked) out.push_back({.hidden = home, .shown = r.shown});
   return out;
 }
@@ -272,7 +277,7 @@ std::vector<Space::Way> Space::combined(const std::vector<Way>& ways,
   for (const Way& a : ways)
     for (const Way& b : more)
       if (a.hidden == Cost() || b.hidden == Cost())
-        out.push_back({a.held + b.held, a.near + b.near, a.beside + b.beside, a.hidden + b.hidden,
+        out.push_back({a.held + b.held, a.beside + b.beside, a.eased + b.eased, a.hidden + b.hidden,
                        std::max(a.shown, b.shown), a.moved + b.moved});
   return out;
 }
@@ -283,10 +288,10 @@ Cost Space::least_with(Cost compute, const Way& way) const {
     return Cost::milli(static_cast<i64>(t.value()) * p / 100);
   };
   const auto kept = [](Cost t) { return t - overlap(t, t); };
-  const Cost traffic = way.near + way.beside, covered = hidden_near(compute, way.near);
-  const Cost asked = overlapped(compute, traffic) - covered;
+  const Cost covered = hidden_beyond(compute, way.eased);
+  const Cost asked = overlapped(compute, way.beside) - covered;
   const Cost also = std::min(kept(way.hidden), percent(way.hidden, way.shown));
-  const Cost longer = std::max(asked, compute + kept(traffic) + also - covered);
+  const Cost longer = std::max(asked, compute + kept(way.beside) + also - covered);
   return way.hidden > asked
              ? std::max(way.hidden, std::min(longer, way.hidden + percent(asked, way.shown)))
              : longer;
@@ -357,7 +362,7 @@ Cost Space::least_leaves(const Spec& root, const std::vector<Reread>& reread) co
 // One transfer of every operand from where it lies at the root.
 struct Space::Compulsory {
   Cost traffic, longest;  // of all that leaves can read as it lies, and of one of them
-  Cost near;              // of what of it lies in L2
+  Cost eased;             // how much of it arithmetic may hide besides, in hundredths
   Cost viewed;            // how much of it views hide behind the first use
   Cost copies;            // of the others, which are copied
 };
@@ -390,7 +395,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       const Cost bring = region(root, o).lines * Cost::milli(each);
       out.traffic = out.traffic + bring;
       out.longest = std::max(out.longest, bring);
-      if (from == kL2) out.near = out.near + bring;
+      out.eased = out.eased + eased(from, bring);
       if (input && may_be_reused(o)) out.viewed = out.viewed + overlap(bring, half);
     }
   }
@@ -424,7 +429,7 @@ Cost Space::lower_bound() const {
   const Cost longest = std::max(once.longest, Cost::milli(static_cast<i64>(traffic.value()) / 2));
   const Cost together = hides ? std::max(compute, longest) : overlapped(compute, traffic);
   const Cost most = std::max(compute + exposed, together - std::min(together, once.viewed));
-  const Cost least = std::max(most - hidden_near(compute, once.near), leaves);
+  const Cost least = std::max(most - hidden_beyond(compute, once.eased), leaves);
   const Cost serial = least + once.copies - std::min(least, kRounding);
   if (whole.threads == 1) return serial;
   return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);

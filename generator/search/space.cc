@@ -173,7 +173,8 @@ void Space::make_menus() {
   while (saturating_power(most + 1, std::max(1, wide)) <= kMostShapes) ++most;
   for (int d = 0; d < dims(); ++d) {
     const i64 extent = computation().dims[d].extent;
-    const bool large = extent >= (wide > 2 ? kLargeExtent : kHugeExtent);
+    const bool sums = computation().dims[d].reduction;
+    const bool large = !sums && extent >= (wide > 2 ? kLargeExtent : kHugeExtent);
     for (ratio_[d] = large ? 4 : 2;; ratio_[d] *= 2) {
       make_extents(d);
       if (extents_[d].size() <= most || ratio_[d] >= kCoarsest) break;

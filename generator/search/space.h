@@ -117,6 +117,8 @@ class Space {
   Cost copy(const Spec& s, int operand, Level to) const;
   // The same of an input whose lines were asked for ahead, while those of the next are.
   Cost asked_copy(const Spec& s, int operand, Level to) const;
+  // What that costs besides where steps of a loop come to other rows.
+  Cost asked_rows(const Spec& s, int operand, int dim, i64 tile) const;
   // Starting and ending a parallel region.
   Cost region_start() const { return Cost::milli(machine().parallel_millicycles); }
   // What it costs a thread that rows of the output end in its share where another's goes on.
@@ -204,6 +206,7 @@ class Space {
   bool rows_run_on(const Spec& s, int operand, int dim) const;
   i64 begin(Level from, i64 rows) const;  // a stream of so many rows, in millicycles
   i64 begin_again(const Spec& s, int operand, const Region& r) const;  // those of an operand
+  i64 output_seen_percent(const Spec& s) const;
   Cost stall(const Region& r, Level from, const Work& w) const;
   i64 lines_in_flight(const Region& r, const Work& w) const;
   // Those that a leaf has to bring back to L1, time and again.
@@ -248,7 +251,9 @@ class Space {
   Cost arithmetic(const Spec& s) const;
   static Cost overlap(Cost a, Cost b);
   static Cost overlapped(Cost compute, Cost traffic);
-  Cost hidden_near(Cost compute, Cost near) const;
+  i64 beyond_percent(Level from) const;
+  Cost eased(Level from, Cost t) const { return beyond_percent(from) * t; }  // in hundredths
+  Cost hidden_beyond(Cost compute, Cost eased) const;
   bool asks_for_next_rows(const Spec& s, const Call& call) const;
   i64 shown_percent(bool next_rows) const;
   void describe_extras();
@@ -300,6 +305,7 @@ class Space {
   bool rows_are_streams() const;
   int least_percent_of_rows(const Place& place) const;
   Cost streamed_in(const Spec& s, int operand, const Region& r) const;
+  Cost row_begins(const Spec& s, int operand, const Region& r) const;
   struct Ahead {        // what a leaf asks for ahead of time
     i64 lines = 0;      // that somebody reads later
     i64 in_vain = 0;    // that have been read
@@ -315,7 +321,8 @@ class Space {
     Cost all, hidden;  // as above
     Cost beside;       // of an operand of which some is hidden, all
     Cost stalled;      // what nothing overlaps with
-    Cost near;         // of all, from L2
+    Cost eased;        // of all, a hundred times what arithmetic hides beyond overlapped()
+    Cost begun;        // besides: rows, where they begin
     Traffic& operator+=(const Traffic& t);
   };
   i64 asking_loads(const Spec& s, int operand, const Call& call) const;
@@ -377,6 +384,7 @@ class Steps {
   int count_ = 0;  // operands beyond L1
   int far_[kMaxOperands] = {};
   i64 again_[kMaxOperands] = {};  // to begin with it anew, in millicycles
+  i64 seen_[kMaxOperands] = {};   // percent of that
 };
 
 }  // namespace morello

@@ -52,17 +52,14 @@ constexpr i64 kLongRow = 16 * kPage;
 // stored in the result 144 us, made twice 221. Priced as asked for, the latter looked cheaper.)
 constexpr i64 kPieceOfStream = 256;
 // So many rows side by side are streams that prefetchers follow, if they are as long; from memory,
-// longer than a page, behind each of which they begin anew in any case. Each begins with this
-// percentage of the latency. (Zen 4, bf16 by AVX-512, rows of a caller's matrix, one, four and
-// eight at once, and one prefetched: 640x1024 in L3 15.4, 14.1, 14.0 and 15.9 us; 9216x2304 in
-// memory 1942, 1691, 1414 and 1889; but 2048x16384 2813, 4472, 3798 and 2797. By AVX2 640x1024,
-// 1152x1024 and 2048x2304, eight at once, 23.6, 36.3 and 150 us, twelve prefetched 31.5, 58.9 and
-// 223.)
+// longer than a page, behind each of which they begin anew in any case. (Zen 4, bf16 by AVX-512,
+// rows of a caller's matrix, one, four and eight at once, and one prefetched: 640x1024 in
+// L3 15.4, 14.1, 14.0 and 15.9 us; 9216x2304 in memory 1942, 1691, 1414 and 1889; but 2048x16384
+// 2813, 4472, 3798 and 2797. By AVX2 640x1024, 1152x1024 and 2048x2304, eight at once, 23.6, 36.3
+// and 150 us, twelve prefetched 31.5, 58.9 and 223.)
 constexpr i64 kRowsAtOnce = 8;
 constexpr i64 kRowOfStream = kPage / 4;
 constexpr i64 kFarRowOfStream = 4 * kPage;
-constexpr i64 kRowStartPercent = 40;
-constexpr i64 kFarRowStartPercent = 10;
 // The same where the rows of the next leaf are asked for. (Zen 4, from memory, bf16 by AVX2, eight
 // at once, cycles a line: rows of 4 and 4.5 KiB 10.3, of 18 and 32 KiB 8.3 and 8.7.)
 constexpr i64 kNextRowStartPercent = 50;
@@ -446,20 +443,6 @@ int Space::least_percent_of_rows(const Place& place) const {
   return std::min(machine().two_streams_percent, machine().four_streams_percent);
 }
 
-Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
-  const Level from = s.place[operand].level;
-  const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_that_go_on(s, operand);
-  if (streams > 1 || !follows_rows(s, operand, r))
-    return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
-  const i64 rows = rows_side_by_side(s, operand);
-  const i64 own = machine().levels[from].rows_millicycles;
-  const i64 line =
-      std::max(own, line_millicycles(from, Coming::kStreamed, rows_are_streams() ? rows : 1));
-  const i64 begins = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
-  const Cost start = Cost::milli(machine().levels[from].latency_millicycles * begins / 100);
-  return lines_of(r, line) + rows * start;
-}
-
 bool Space::reads_whole_rows(const Spec& s, int operand) const {
   return !s.place[operand].packed && whole_rows_[operand](s.extent);
 }
@@ -502,6 +485,7 @@ Steps::Steps(const Space& space, const Spec& s) : space_(space), spec_(s) {
   for (int o = 0; o < space.operands(); ++o) {
     if (s.place[o].level <= kL1) continue;
     far_[count_] = o;
+    seen_[count_] = o == space.computation().inputs() ? space.output_seen_percent(s) : 100;
     const Region all = s.place[o].packed ? Region{.rows = 0} : space.rows_of(s, o, -1, 0);
     again_[count_] = space.begin_again(s, o, all);
     ++count_;
@@ -514,17 +498,19 @@ Cost Steps::at(int dim, i64 tile) const {
   i64 total = 0;
   for (int i = 0; i < count_; ++i) {
     const int o = far_[i];
+    i64 anew = 0;
     if (!space_.touches_[o][dim]) {
-      total += again_[i];
+      anew = again_[i];
     } else if (spec_.place[o].packed) {
       if (!space_.runs_on(spec_, o, dim))
-        total += again_[i] + space_.asked_in_vain(spec_, o, dim, tile);
+        anew = again_[i] + space_.asked_in_vain(spec_, o, dim, tile);
     } else {
       const Region part = space_.rows_of(spec_, o, dim, tile);
       const bool remembered = part.rows == 1 || part.pages() <= kStreams;
       if (!remembered || !space_.rows_run_on(spec_, o, dim))
-        total += space_.begin_again(spec_, o, part);
+        anew = space_.begin_again(spec_, o, part);
     }
+    total += anew * seen_[i] / 100;
   }
   return Cost::milli(total);
 }

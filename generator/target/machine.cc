@@ -29,6 +29,7 @@ static constexpr MachineField<Pipes> kPipeFields[] = {
     {"load_per_cycle", &Pipes::load, true, 100, 16'000},
     {"store_per_cycle", &Pipes::store, true, 100, 16'000},
     {"l2_overlap_percent", &Pipes::l2_overlap_percent, false, 80, 100, true},
+    {"l3_overlap_percent", &Pipes::l3_overlap_percent, false, 80, 100, true},
 };
 static constexpr MachineField<Machine> kCoreFields[] = {
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},
@@ -53,6 +54,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
      true},
+    {"asked_row_cycles", &LevelDesc::asked_row_millicycles, true, 1, kMaxCycles, true},
     {"prefetch_to", &LevelDesc::prefetch_to, false, kL1, kL2, true},
     {"shared_line_cycles", &LevelDesc::shared_line_millicycles, true, 1, kMaxCycles},
     {"latency_cycles", &LevelDesc::latency_millicycles, true, 1, kMaxCycles},

@@ -56,6 +56,8 @@ struct LevelDesc {
   // known. 0: not known.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
+  // What a row costs besides where those that copies ask for begin anew at every step. 0: nothing.
+  i64 asked_row_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   int kept_percent = 0;   // of `bytes`: what a kernel finds here when it is called again; 0: 87.5
   // So many percent of `bytes`, but no more than is kept.
@@ -83,9 +85,10 @@ struct Pipes {
   i64 fma_and_shuffle = 0;  // multiply-adds and shuffles together; 0: no less than `vector`
   i64 load = 2000;
   i64 store = 1000;
-  // Of lines that come from L2 beside arithmetic, what that hides. 0: 80, as of others; with 512
-  // bits what is hidden with 256.
+  // Of lines that come from L2 beside arithmetic, and from L3 as a stream, what that hides. 0: 80,
+  // as of others; with 512 bits what is hidden with 256.
   int l2_overlap_percent = 0;
+  int l3_overlap_percent = 0;
   bool operator==(const Pipes&) const = default;
 };
 
@@ -122,9 +125,11 @@ struct Machine {
   int streams_percent(i64 streams) const {
     return streams == 1 ? 100 : streams < 4 ? two_streams_percent : four_streams_percent;
   }
-  int l2_overlap_percent(int vector_bits) const {
-    const int own = pipes(vector_bits).l2_overlap_percent;
-    return own > 0 ? own : core.l2_overlap_percent;
+  int overlap_percent(Level from, int vector_bits) const {
+    if (from != kL2 && from != kL3) return 0;
+    const auto key = from == kL2 ? &Pipes::l2_overlap_percent : &Pipes::l3_overlap_percent;
+    const int own = pipes(vector_bits).*key;
+    return own > 0 ? own : core.*key;
   }
   const Pipes& pipes(int vector_bits) const {
     return vector_bits > 256 && core512 ? *core512 : core;

@@ -258,6 +258,10 @@ class Reader {
                  "`two_streams_percent` and `four_streams_percent` are");
     if (d.row_millicycles > 0 && l < kL3)
       return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
+    if (d.asked_row_millicycles > 0 && !d.asks_ahead())
+      return bad("asked_row_cycles", fmt::format("has no effect: without `{}` or `{}` there copies "
+                                                 "ask for nothing",
+                                                 by_copy.first, by_leaves.first));
     if (d.rows_millicycles > 0 && (l < kL3 || d.stream_millicycles == 0))
       return bad(
           rows.first,

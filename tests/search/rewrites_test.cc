@@ -225,6 +225,50 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   CHECK(proposals(space, s, "copy_ahead") == "");
 }
 
+// What a copy that asks costs more than without that key: steps along rows go on.
+TEST_CASE("asking for other rows at every step costs what the machine says") {
+  struct Row {
+    std::string_view text, first;  // of b: 600 rows of 40 or, transposed, 40 of 600
+    i64 rows;                      // asked for
+  };
+  constexpr Row kRows[] = {
+      {"(a: f32[14,600], b: f32[600,40]): f32 = matmul(a, b)", "loop n by 16", 0},
+      {"(a: f32[14,600], b: f32[600,40]): f32 = matmul(a, b)", "split k by 32", 32},
+      {"(a: f32[14,600], b: f32[40,600]): f32 = matmul(a, transpose(b))", "loop n by 16", 16},
+      {"(a: f32[14,600], b: f32[40,600]): f32 = matmul(a, transpose(b))", "split k by 32", 0},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CAPTURE(row.first);
+    const KernelSpec k = spec(row.text);
+    Machine machine = toy_machine(4096, 65536);
+    machine.levels[kMemory].asked_copy_millicycles = 3000;
+    Family storage;
+    const auto cost = [&] {
+      const Problem p{&k.computation(), &machine, family(k.computation(), kFamily, storage), 1};
+      const Space space(p);
+      Spec s = p.root();
+      s.place.fill({kL2, false});
+      s.place[1] = {kMemory, false};
+      s.extent = {6, 32, 96, 1, 1, 1};
+      Cost out;
+      auto each = [&](const Candidate& c) {
+        const ImplPtr impl = build_open(space, s, c);
+        const Move* copy = copy_asked_ahead(*impl);
+        if (copy && copy->operand == 1 && copy->level == kL1 && headline(p, *impl) == row.first)
+          out = c.cost.base;
+      };
+      expand(space, s, each);
+      REQUIRE(out.value() > 0);
+      return out;
+    };
+    const Cost before = cost();
+    machine.levels[kMemory].asked_row_millicycles = 20;
+    const i64 steps = row.first == "loop n by 16" ? 2 : 3;
+    CHECK(cost() - before == Cost::milli((steps - 1) * row.rows * 20));
+  }
+}
+
 // As far as the rows behind those of the leaf, where the machine says what that brings, all of them
 // are there, no leaf reads them twice, and two leaves' rows have room in L2.
 TEST_CASE("a leaf that reads rows side by side asks for those of the next") {

@@ -1,5 +1,7 @@
 // Limits obey their laws, and costs say what they are said to.
 
+#include <fmt/ranges.h>
+
 #include "long.h"
 #include "toy.h"
 
@@ -59,12 +61,14 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
     int dim;
     i64 extent;  // of the dim in the Spec
     i64 tile;
-    i64 millicycles;  // a step; memory answers after 100 cycles
+    i64 millicycles;   // a step; memory answers after 100 cycles
+    bool asks = true;  // for the output, which is there when a leaf has summed
   };
   constexpr Row kRows[] = {
       {"(x: f32[4096]): f32 = convert(x)", 0, 4096, 64, 0},
       // Whole rows of x follow one another; the output begins anew.
-      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 1, 64, 32, 11'200},
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 1, 64, 32, 11'200, false},
+      {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 1, 64, 32, 0},
       // Half of every row: the 64 rows of x go on and lie in 32 pages.
       {"(x: f32[64,512]): f32 = reduce_sum(x, axis=0)", 0, 256, 64, 0},
       // The same of whole rows, which lie in memory as one.
@@ -72,10 +76,12 @@ TEST_CASE("loops pay where a stream breaks off, not where it goes on") {
       // Whole rows follow one another, and so do their sums.
       {"(x: f32[64,512]): f32 = reduce_sum(x, axis=1)", 0, 64, 32, 0},
   };
-  const Machine machine = toy_machine();
   for (const Row& row : kRows) {
     CAPTURE(row.text);
     CAPTURE(row.dim);
+    CAPTURE(row.asks);
+    Machine machine = toy_machine();
+    if (!row.asks) machine.prefetch_bytes = 0;
     const KernelSpec k = spec(row.text);
     const Space space(
         {&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
@@ -179,6 +185,22 @@ TEST_CASE("sums too short to be split do not make menus coarse") {
       {&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1});
   for (size_t d = 0; d < k.computation().dims.size(); ++d)
     if (k.computation().dims[d].name == "w") CHECK(space.tiles(static_cast<int>(d)).size() >= 4);
+}
+
+// 2048 of each: sums in parts of 256 have panels that L1 holds, in parts of 128 and 512 not.
+TEST_CASE("long sums are split in powers of two, other long dims in powers of four") {
+  const KernelSpec k = spec("(a: f32[2048,2048], b: f32[2048,2048]): f32 = matmul(a, b)");
+  const Machine machine = toy_machine();
+  const Space space(
+      {&k.computation(), &machine,
+       *parse_family(
+           "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+           k.computation(), *find_isa("avx2")),
+       1});
+  const auto tiles = [&](int d) { return fmt::format("{}", fmt::join(space.tiles(d), " ")); };
+  CHECK(tiles(0) == "6 48 384");
+  CHECK(tiles(1) == "16 64 256 1024");
+  CHECK(tiles(2) == "32 64 128 256 512 1024");
 }
 
 TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, elements") {

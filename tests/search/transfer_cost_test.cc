@@ -137,6 +137,56 @@ TEST_CASE("lines from L2 and crowded rows cost less where a machine says so") {
   CHECK(leaf(2048, kL2, 0, 1) >= leaf(2064, kL2, 0, 0));
 }
 
+// Of what comes as a stream; the other key says nothing of that, nor this one of what comes from
+// elsewhere.
+TEST_CASE("streams from L3 hide more where a machine says so") {
+  const auto leaf = [](std::string_view b, Level from, int overlap, int l2_overlap = 0) {
+    Machine machine = *load_machine("zen4");
+    machine.core.l3_overlap_percent = machine.core.l2_overlap_percent = 0;
+    machine.core512->l3_overlap_percent = overlap;
+    machine.core512->l2_overlap_percent = l2_overlap;
+    return slowed(fmt::format("(a: f32[8,512], b: {}): f32 = matmul(a, b)", b),
+                  "fma_f32x16 lane=n quantum=m:8,n:48 a=broadcast_f32x16 b=load_f32x16 "
+                  "out=store_f32x16",
+                  "avx512", machine, 1, from, {8, 48, 512}, {});
+  };
+  const std::string_view packed = "f32[512,48] packed", rows = "f32[512,1072]";
+  CHECK(leaf(packed, kL3, 80) == leaf(packed, kL3, 0));
+  CHECK(leaf(packed, kL3, 90) < leaf(packed, kL3, 80));
+  CHECK(leaf(packed, kL3, 100) < leaf(packed, kL3, 90));
+  CHECK(leaf(packed, kL3, 100) == doctest::Approx(1));  // it takes less than the arithmetic
+  CHECK(leaf(packed, kL3, 0, 100) == leaf(packed, kL3, 0));
+  CHECK(leaf(packed, kL2, 100) == leaf(packed, kL2, 0));
+  CHECK(leaf(packed, kMemory, 100) == leaf(packed, kMemory, 0));
+  CHECK(leaf(rows, kL3, 100) == leaf(rows, kL3, 0));
+}
+
+// Rows of the output one below the other: a leaf that sums for so long has asked for them in time.
+TEST_CASE("where the output begins anew, leaves that ask for it wait for what they do not last") {
+  const KernelSpec k = spec("(a: f32[2048,2048], b: f32[2048,2048]): f32 = matmul(a, b)");
+  const Family f = *parse_family(
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+      k.computation(), *find_isa("avx2"));
+  const auto step = [&](i64 sum, Level to, bool asks) {
+    Machine machine = *load_machine("zen4");
+    if (!asks) machine.prefetch_bytes = 0;
+    const Space space({&k.computation(), &machine, f, 1});
+    Spec s = space.problem().root();
+    s.extent = {48, 16, sum, 1, 1, 1};
+    s.place[0].level = s.place[1].level = kL1;
+    s.place[2].level = to;
+    REQUIRE(space.asks_for_output(s) == asks);
+    return Steps(space, s).at(0, 6).as_cycles();
+  };
+  for (const Level to : {kL3, kMemory}) CHECK(step(256, to, true) == 0);
+  CHECK(step(32, kL3, true) == 0);
+  CHECK(step(32, kMemory, true) > 0);  // 192 cycles, of which memory takes twice as many
+  CHECK(step(32, kMemory, true) < step(16, kMemory, true));
+  CHECK(step(1, kL3, true) > 0.8 * step(1, kL3, false));
+  CHECK(step(1, kL3, true) < step(1, kL3, false));
+  CHECK(step(256, kMemory, false) == step(1, kMemory, false));
+}
+
 // What the leaf reads of b is one piece of memory in each case.
 TEST_CASE("what lies in memory comes by itself in whole rows, and not too fast for it") {
   struct Row {

@@ -142,14 +142,23 @@ constexpr OptionalKeys kOptionalKeys[] = {
      [](const Machine& m) { return !m.levels[kMemory].asks_ahead(); }},
     {"store_per_cycle = 1\n", "l2_overlap_percent = 95\n",
      [](const Machine& m) {
-       return m.l2_overlap_percent(256) == 95 && m.l2_overlap_percent(512) == 95;
+       return m.overlap_percent(kL2, 256) == 95 && m.overlap_percent(kL2, 512) == 95;
      },
-     [](const Machine& m) { return m.l2_overlap_percent(256) == 0; }},
+     [](const Machine& m) { return m.overlap_percent(kL2, 256) == 0; }},
     {"store_per_cycle = 0.5\n", "l2_overlap_percent = 90\n",  // of [core512] alone
      [](const Machine& m) {
-       return m.l2_overlap_percent(256) == 0 && m.l2_overlap_percent(512) == 90;
+       return m.overlap_percent(kL2, 256) == 0 && m.overlap_percent(kL2, 512) == 90;
      },
-     [](const Machine& m) { return m.l2_overlap_percent(512) == 0; }},
+     [](const Machine& m) { return m.overlap_percent(kL2, 512) == 0; }},
+    {"store_per_cycle = 1\n", "l3_overlap_percent = 95\n",
+     [](const Machine& m) {
+       return m.overlap_percent(kL3, 256) == 95 && m.overlap_percent(kL3, 512) == 95 &&
+              m.overlap_percent(kL2, 256) == 0 && m.overlap_percent(kMemory, 256) == 0;
+     },
+     [](const Machine& m) { return m.overlap_percent(kL3, 256) == 0; }},
+    {"prefetched_line_cycles = 9\n", "asked_copy_line_cycles = 5\nasked_row_cycles = 20.5\n",
+     [](const Machine& m) { return m.levels[kMemory].asked_row_millicycles == 20'500; },
+     [](const Machine& m) { return m.levels[kMemory].asked_row_millicycles == 0; }},
     {"scheduler = 97\n", "crowded_percent = 50\n",
      [](const Machine& m) { return m.crowded_percent == 50; },
      [](const Machine& m) { return m.crowded_percent == 0; }},
@@ -299,7 +308,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent, issue_per_cycle, fma_latency, scheduler, crowded_percent
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent, l3_overlap_percent, issue_per_cycle, fma_latency, scheduler, crowded_percent
   colour = 1
   ^~~~~~
 )"},
@@ -318,7 +327,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
-     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent
+     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, l2_overlap_percent, l3_overlap_percent
   fma_latency = 4
   ^~~~~~~~~~~
 )"},
@@ -327,7 +336,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -425,6 +434,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:19: error: `streams_percent` in [memory] has no effect: only [L3] gains less by streams than [memory], of which `two_streams_percent` and `four_streams_percent` are
   streams_percent = 90
                     ^~
+)"},
+    {"shared_line_cycles = 6", "asked_row_cycles = 20\nshared_line_cycles = 6",
+     R"(toy.toml:60:20: error: `asked_row_cycles` in [memory] has no effect: without `asked_copy_line_cycles` or `asked_by_leaves_line_cycles` there copies ask for nothing
+  asked_row_cycles = 20
+                     ^~
 )"},
     {"shared_line_cycles = 2.001", "row_cycles = 3\nshared_line_cycles = 2.001",
      R"(toy.toml:43:14: error: `row_cycles` in [L2] has no effect: only in [L3] and [memory] are rows streams

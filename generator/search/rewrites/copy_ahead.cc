@@ -41,7 +41,8 @@ static void propose(const Space& space, const Spec& spec, int d, int o, i64 tile
   if (steps < 2) return;
   for (const Level to : {kL2, kL1}) {
     if (space.machine().levels[to].bytes == 0) continue;
-    const Cost plain = space.copy(step, o, to), asked = space.asked_copy(step, o, to);
+    const Cost plain = space.copy(step, o, to);
+    const Cost asked = space.asked_copy(step, o, to) + space.asked_rows(spec, o, d, tile);
     if (asked >= plain) continue;
     Candidate c;
     c.decision = decision_of(d, o, to, tile);

@@ -58,5 +58,27 @@ TEST_CASE("where nothing is summed vectors are loaded, computed and stored at on
   }
 }
 
+// Six rows of 1 KiB, each of which begins with 40 percent of the latency: apart, or one behind the
+// other, which run on into each other.
+TEST_CASE("arithmetic does not hide where rows that lie apart begin") {
+  const auto leaf = [](i64 columns, i64 latency) {
+    Machine machine = *load_machine("zen4");
+    machine.levels[kL3].latency_millicycles = latency * 1000;
+    const KernelSpec k =
+        spec(fmt::format("(a: f32[6,{0}], b: f32[{0},16]): f32 = matmul(a, b)", columns));
+    const Family f = *parse_family(
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+        k.computation(), *find_isa("avx2"));
+    const Space space({&k.computation(), &machine, f, 1});
+    Spec s = space.problem().root();
+    s.extent = {6, 16, 256, 1, 1, 1};
+    for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+    s.place[0].level = kL3;
+    return space.leaf(s, {}).as_cycles();
+  };
+  CHECK(leaf(1024, 100) - leaf(1024, 50) == doctest::Approx(6 * 20));
+  CHECK(leaf(256, 100) - leaf(256, 50) == doctest::Approx(6 * 20 / 5));
+}
+
 }  // namespace
 }  // namespace morello

@@ -223,7 +223,8 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   const bool streams = comes_by_itself(s, operand, r, lines_in_flight(r, w));
   const Cost t = streams ? streamed_in(s, operand, r) : transfer_by_leaves(s, operand, r);
   // Rows that lie one behind the other run on into each other.
-  const Cost begun = streams && r.rows > 1 ? row_begins(s, operand, r) : Cost();
+  const bool apart = streams && r.rows > 1 && begins_rows(s, operand, r);
+  const Cost begun = apart ? row_begins(s, operand) : Cost();
   const Cost stalled = follows_pieces(s, operand, r) ? Cost() : stall(r, from, w);
   const Cost near = from == kL2 ? t + crowded : streams ? t : Cost();
   return {t + again, Cost(), Cost(), stalled, eased(from, near), begun};
@@ -231,13 +232,20 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
 
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
-  const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_that_go_on(s, operand);
-  if (streams > 1 || !follows_rows(s, operand, r))
+  if (!begins_rows(s, operand, r)) {
+    const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_that_go_on(s, operand);
     return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
+  }
   const i64 rows = rows_are_streams() ? rows_side_by_side(s, operand) : 1;
   const i64 line = line_millicycles(from, Coming::kStreamed, rows);
-  const Cost begins = r.rows == 1 ? row_begins(s, operand, r) : Cost();
+  const Cost begins = r.rows == 1 ? row_begins(s, operand) : Cost();
   return lines_of(r, std::max(machine().levels[from].rows_millicycles, line)) + begins;
+}
+
+// Whether what comes by itself are rows each of which begins anew.
+bool Space::begins_rows(const Spec& s, int operand, const Region& r) const {
+  return !follows_pieces(s, operand, r) && streams_that_go_on(s, operand) == 1 &&
+         follows_rows(s, operand, r);
 }
 
 // Where rows begin that lie apart nobody follows them yet, and arithmetic, which needs all of them
@@ -245,9 +253,7 @@ Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
 // rows in L3, b in L1: 1024^3 22.0 ms, a copied to L2 384 rows at a time 20.1; rows of 4160 bytes
 // 21.6 and 20.1: about 28 cycles a row, half of the latency. Of whole rows of 1 KiB it hides that:
 // 8192x256x128 by two threads 2.5 ms, with b in L2 and rows read once 2.7.)
-Cost Space::row_begins(const Spec& s, int operand, const Region& r) const {
-  if (follows_pieces(s, operand, r) || streams_that_go_on(s, operand) > 1) return Cost();
-  if (!follows_rows(s, operand, r)) return Cost();
+Cost Space::row_begins(const Spec& s, int operand) const {
   const Level from = s.place[operand].level;
   const i64 percent = from == kMemory ? kFarRowStartPercent : kRowStartPercent;
   return rows_side_by_side(s, operand) *

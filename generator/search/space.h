@@ -305,7 +305,8 @@ class Space {
   bool rows_are_streams() const;
   int least_percent_of_rows(const Place& place) const;
   Cost streamed_in(const Spec& s, int operand, const Region& r) const;
-  Cost row_begins(const Spec& s, int operand, const Region& r) const;
+  bool begins_rows(const Spec& s, int operand, const Region& r) const;
+  Cost row_begins(const Spec& s, int operand) const;
   struct Ahead {        // what a leaf asks for ahead of time
     i64 lines = 0;      // that somebody reads later
     i64 in_vain = 0;    // that have been read

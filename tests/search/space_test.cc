@@ -187,7 +187,8 @@ TEST_CASE("sums too short to be split do not make menus coarse") {
     if (k.computation().dims[d].name == "w") CHECK(space.tiles(static_cast<int>(d)).size() >= 4);
 }
 
-// 2048 of each: sums in parts of 256 have panels that L1 holds, in parts of 128 and 512 not.
+// 2048 of each. Parts of 256 have the largest panels of 16 columns that L1 holds beside rows of the
+// other operand; powers of four had 128 and 512.
 TEST_CASE("long sums are split in powers of two, other long dims in powers of four") {
   const KernelSpec k = spec("(a: f32[2048,2048], b: f32[2048,2048]): f32 = matmul(a, b)");
   const Machine machine = toy_machine();

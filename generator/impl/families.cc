@@ -48,6 +48,7 @@ void each_access(const Isa& isa, F f) {
 // Rows that bring an operand into the kernel's registers: from its own type in memory, or from a
 // packed copy that holds the register type, if that is the type of the arithmetic or loses nothing.
 bool brings(const Access& a, const Kernel& k, const Computation& c, int operand) {
+  if (a.stands_in) return false;
   if (a.lanes != k.lanes || a.group != k.group || a.reg != k.input_of(operand)) return false;
   const Dtype memory = c.operands[operand].dtype;
   if (a.kind == Access::Kind::kStore || a.takes(memory)) return a.kind != Access::Kind::kStore;
@@ -227,24 +228,48 @@ i64 busy_accumulators(const Family& f, const Computation& c) {
   return ceil_div(2 * kBusyAccumulators, 2 + before.fma + before.alu);
 }
 
-// Vector registers a leaf needs: accumulators, the input with fewer instances held, one instance of
-// the other streamed through, and the rows' temporaries. Without a reduction one vector of the
-// output is computed at a time.
+// How many instances of an input a tile has.
+i64 instances(const Computation& c, const Tile& t, int operand) {
+  const bool row = t.row_dim >= 0 && touches(c.operands[operand], t.row_dim);
+  const bool column = t.column_dim >= 0 && touches(c.operands[operand], t.column_dim);
+  return (row ? t.rows : 1) * (column ? t.columns : 1);
+}
+
+// Of two inputs, the one with fewer, which a leaf holds in registers for all of the other's.
+int held_input(const Computation& c, const Tile& t) {
+  return c.inputs() == 1 || instances(c, t, 0) <= instances(c, t, 1) ? 0 : 1;
+}
+
+// Vector registers a leaf needs: accumulators, the input that is held, one instance of the other
+// streamed through, and the rows' temporaries. Without a reduction one vector of the output is
+// computed at a time.
 int count_registers(const Family& f, const Computation& c, const Tile& t) {
   const int regs = load_regs(f, c);
   const int temps = row_temps(f, c);
   if (!c.reduces()) return regs * (1 + c.inputs()) + temps;
-  i64 live = t.rows * t.columns * t.unroll + temps + held_extras(f, c, t);
+  const i64 live = t.rows * t.columns * t.unroll + temps + held_extras(f, c, t);
   if (c.inputs() == 1) return static_cast<int>(live + regs);
-  i64 instances[2];
-  for (int o = 0; o < 2; ++o) {
-    const bool row = t.row_dim >= 0 && touches(c.operands[o], t.row_dim);
-    const bool column = t.column_dim >= 0 && touches(c.operands[o], t.column_dim);
-    instances[o] = (row ? t.rows : 1) * (column ? t.columns : 1);
-  }
-  const int held = instances[0] <= instances[1] ? 0 : 1;
+  const int held = held_input(c, t);
   const i64 parts = f.kernel->lanes_reduce ? f.loads[held]->regs : 1;
-  return static_cast<int>(live + instances[held] * parts + f.loads[1 - held]->regs);
+  return static_cast<int>(live + instances(c, t, held) * parts + f.loads[1 - held]->regs);
+}
+
+// A row whose constants have no registers reads them from memory, where it loads the input that is
+// held: for the other, a load more for every vector is too many. (2 x 48 of bf16 by AVX2, where GCC
+// 12 has five sums of twelve on the stack: 1.04 to 1.06 of the time.)
+void place_constants(Family& f, const Computation& c, const Tile& t) {
+  int constants = 0;
+  for (const Access* a : f.loads) constants = std::max(constants, a->constants);
+  const bool spare = f.registers + constants + kReserve <= f.isa->vector_registers;
+  const Access*& held = f.loads[held_input(c, t)];
+  if (spare || held->crowded.empty()) {
+    f.registers = std::min(f.registers + constants, f.isa->vector_registers);
+    return;
+  }
+  const std::string_view name = held->crowded;
+  each_access(*f.isa, [&](const Access& a) {
+    if (a.name == name) held = &a;
+  });
 }
 
 // Parallel dims with something to unroll. Where it is `shared`, all operands touch them; else
@@ -426,6 +451,7 @@ void Builder::choose_quantum() {
     else if (walk >= 0)
       g.quantum[walk] = k.group * t.unroll;
     g.registers = count_registers(f, c, t);
+    place_constants(g, c, t);
     for (int streams : {1, 2, 4}) {
       g.streams = streams;
       if (!streams_fit(g, c)) continue;

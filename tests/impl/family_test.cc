@@ -61,6 +61,34 @@ TEST_CASE("register tiles") {
   }
 }
 
+// What widens bf16 needs a constant. Where all registers are taken, a row that loads it at every
+// use stands in, but only for an input that is held: others would load it for every vector.
+TEST_CASE("constants are loaded where no register is left for them") {
+  const struct {
+    std::string_view spec, isa, family;
+    int registers;
+  } kRows[] = {
+      {"(a: f32[6,64], b: bf16[64,16]): f32 = matmul(a, b)", "avx2",
+       "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8_crowded", 15},
+      {"(a: f32[6,64], b: bf16[64,16]): f32 = matmul(a, b)", "avx2",
+       "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8", 15},
+      {"(a: f32[5,64], b: bf16[64,16]): f32 = matmul(a, b)", "avx2",
+       "fma_f32x8 lane=n quantum=m:5,n:16 a=broadcast_f32x8 b=load_bf16x8", 14},
+      {"(a: f32[2,64], b: bf16[64,48]): f32 = matmul(a, b)", "avx2",
+       "fma_f32x8 lane=n quantum=m:2,n:48 a=broadcast_f32x8 b=load_bf16x8", 16},
+      {"(a: f32[1,64], b: bf16[64,96]): f32 = matmul(a, b)", "avx2",
+       "fma_f32x8 lane=n quantum=n:96 a=broadcast_f32x8 b=load_bf16x8", 15},
+  };
+  for (const auto& row : kRows) {
+    CAPTURE(row.family);
+    const KernelSpec k = *parse_spec(row.spec);
+    const Result<Family> f = parse_family(fmt::format("{} out=store_f32x8", row.family),
+                                          k.computation(), *find_isa(row.isa));
+    REQUIRE(f);
+    CHECK(f->registers == row.registers);
+  }
+}
+
 // Rows far apart: in four, three or two parts of a dim, if lanes run along rows that nobody packs
 // or has to copy.
 TEST_CASE("rows far apart") {

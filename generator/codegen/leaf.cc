@@ -165,15 +165,18 @@ std::vector<Offset> LeafWriter::along_lanes(int t, Extents index, i64 n) const {
   return out;
 }
 
-// Whether a register of an input goes into more than one accumulator of a slot. It is to be loaded
-// once: where registers are short, GCC 12 makes the load an operand of every multiply-add instead,
-// and a tile of 2 x 48 takes 7.2 cycles a step for 6 (Granite Rapids, operands in L1).
-bool LeafWriter::kept(int o) const {
+// Into how many accumulators of a slot a register of an input goes.
+i64 LeafWriter::uses(int o) const {
   i64 uses = 1;
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
     if (!touches(o, d) && !c_.dims[d].reduction) uses *= count_[d];
-  return uses > 1 && k_.lanes > 1 && !f_.isa->keep.empty();
+  return uses;
 }
+
+// Whether these are more than one. It is to be loaded once: where registers are short, GCC 12 makes
+// the load an operand of every multiply-add instead, and a tile of 2 x 48 takes 7.2 cycles a step
+// for 6 (Granite Rapids, operands in L1).
+bool LeafWriter::kept(int o) const { return uses(o) > 1 && k_.lanes > 1 && !f_.isa->keep.empty(); }
 
 // Whether an accumulator is to be in its register after every application. Of integers GCC 12 moves
 // sums around and spills half of them: vpdpbusd with a tile of 14 x 32 gave 465 Gop/s, kept 706;
@@ -425,6 +428,12 @@ void LeafWriter::slot(const Slot& s) {
   }
 }
 
+std::string_view LeafWriter::instruction() const {
+  if (half_ == Half::kSecond) return k_.pair;
+  const bool once = c_.inputs() == 2 && std::min(uses(0), uses(1)) == 1;
+  return once && !k_.once.empty() ? k_.once : k_.code;
+}
+
 void LeafWriter::apply(const Extents& instance, const Slot& s) {
   static constexpr std::string_view kPlaces[] = {"a", "b"};
   const std::string sum = reg(out_, instance, s.set);
@@ -442,7 +451,7 @@ void LeafWriter::apply(const Extents& instance, const Slot& s) {
   }
   if (half_ == Half::kSecond)
     values = {values[0], {kPlaces[0], first_[instance]}, {kPlaces[1], values[1].second}};
-  w_.code(expand(half_ == Half::kSecond ? k_.pair : k_.code, values));
+  w_.code(expand(instruction(), values));
   if (pinned()) w_.code(expand(f_.isa->keep, {{"r", sum}}));
 }
 

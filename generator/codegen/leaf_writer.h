@@ -69,6 +69,7 @@ class LeafWriter {
   void load(int o, const Load& load, const Slot& slot);
   void fill_registers(int o, std::string_view code, const std::string& p, i64 n,
                       const std::vector<std::string>& regs, const std::string& counted = "");
+  i64 uses(int o) const;
   bool kept(int o) const;
   bool windows(int o) const;
   bool pinned() const;
@@ -83,6 +84,7 @@ class LeafWriter {
   void whole_slots(i64 slots);
   void slot_alone(const Slot& s);
   void slot(const Slot& s);
+  std::string_view instruction() const;
   void apply(const Extents& instance, const Slot& s);
   std::string counted(const Term& t, const std::string& value, const Extents& instance,
                       const Slot& s);

@@ -104,6 +104,9 @@ struct Kernel {
   Dtype input_b = input;       // ... of the second one
   Dtype output = Dtype::f32;   // register element type of the accumulator or result
   std::string_view code = {};  // reductions: "{c} = fma({a}, {b}, {c});"
+  // `code` where an input goes into one sum only, so that its load may be part of the instruction;
+  // empty: as `code`.
+  std::string_view once = {};
   // Reductions of one input: of two of its registers, {a} and {b}, where that takes less than twice
   // `code`; `uops` are half of what it takes then.
   std::string_view pair = {};

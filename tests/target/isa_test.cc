@@ -78,6 +78,7 @@ void check_kernel(const Isa& isa, const Kernel& k) {
   CHECK(placeholders(k.code) == (c.reduces() ? inputs : Names{}));
   if (k.maps) CHECK((k.group == 1 && k.input == k.output && k.input_b == k.output));
   CHECK((k.pair.empty() || (c.inputs() == 1 && c.reduces())));
+  if (!k.once.empty()) CHECK(placeholders(k.once) == placeholders(k.code));
   if (!k.pair.empty()) CHECK(placeholders(k.pair) == Names{"a", "b", "c"});
   CHECK(placeholders(k.finish) == (k.lanes_reduce ? Names{"c", "s"} : Names{}));
   if (c.reduces()) {

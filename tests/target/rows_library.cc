@@ -40,8 +40,8 @@ std::string function(std::string_view row, std::string_view part, const std::str
       row, part, row, part, body);
 }
 
-// code: c = code(a, b, c); pair: c = pair(a, b, c), both registers of the one input; finish: scalar
-// c = sum of the lanes of a.
+// code, once: c = code(a, b, c); pair: c = pair(a, b, c), both registers of the one input; finish:
+// scalar c = sum of the lanes of a.
 std::string kernel(const Isa& isa, const Kernel& k) {
   const std::string out = type_of(isa, k.lanes, k.output);
   const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
@@ -51,6 +51,9 @@ std::string kernel(const Isa& isa, const Kernel& k) {
     inputs += load(type_of(isa, k.lanes, k.input_of(1)), "rb", "b");
   std::string text =
       function(k.name, "code", inputs + load(out, "rc", "c") + code(k.code) + save("rc", "c"));
+  if (!k.once.empty())
+    text +=
+        function(k.name, "once", inputs + load(out, "rc", "c") + code(k.once) + save("rc", "c"));
   if (!k.pair.empty())
     text += function(k.name, "pair",
                      inputs + load(type_of(isa, k.lanes, k.input), "rb", "b") +

@@ -238,7 +238,8 @@ void test_kernel(const RowsLibrary& library, const Isa& isa, const Kernel& k, So
     const Values start = lanes_of(k, other);
     const Function& row = *isa.function(join.fn, k.output, k.lanes);
     library.find(row.name, "function")(acc.data(), other.data(), acc.data());
-    library.find(k.name, "code")(images[0].data(), images[1].data(), acc.data());
+    library.find(k.name, k.once.empty() ? "code" : "once")(images[0].data(), images[1].data(),
+                                                           acc.data());
     for (int l = 0; l < k.lanes; ++l) {
       const size_t i = k.lanes_reduce ? 0 : static_cast<size_t>(l);
       want[i] = join.real(want[i], start[static_cast<size_t>(l)], 0);

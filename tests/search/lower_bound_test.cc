@@ -220,8 +220,8 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
       {kShort, "avx2", "dot_f32x8 lane=k quantum=m:2,n:6,k:8 a", 88},
       {kManySteps, "avx512_bf16", "dp_bf16x32 lane=n quantum=m:14,n:32,k:2 a", 96},
       {kShort, "avx2", "fma_f32x8 lane=n quantum=m:6,n:16 a", 94},
-      {kFromMemory, "avx2", "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8_crowded out",
-       94},
+      {kFromMemory, "avx2",
+       "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8_crowded out", 94},
       {kFromMemory, "avx2", "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8", 94},
       {kFromMemory, "avx2", "dot_f32x8 lane=k quantum=m:6,n:2,k:8 a=load_f32x8 b=load_bf16x8", 88},
   };

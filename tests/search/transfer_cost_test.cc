@@ -278,8 +278,9 @@ TEST_CASE("what is asked for ahead from memory overlaps as far as the machine sa
     machine.asked_overlap_percent = percent;
     return slowed(
         "(a: f32[6,2304], b: bf16[2304,16] packed): f32 = matmul(a, b)",
-        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8_crowded out=store_f32x8", "avx2",
-        machine, 1, level, {rows}, {.ahead_operand = 1, .ahead_bytes = 8192, .ahead_to = kL2});
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_bf16x8_crowded out=store_f32x8",
+        "avx2", machine, 1, level, {rows},
+        {.ahead_operand = 1, .ahead_bytes = 8192, .ahead_to = kL2});
   };
   const auto shown = [&](int rows, int percent) {
     return panel(rows, kMemory, percent) - panel(rows, kMemory, 98);

@@ -164,6 +164,23 @@ void check_function(const Isa& isa, const Function& f) {
   CHECK(isa.function(f.fn, f.type, f.lanes)->uops.fma <= f.uops.fma);
 }
 
+// Leaves with no register for the constants of a row take another one, and nobody else does.
+void check_stand_in(const Isa& isa, const Access& a) {
+  CHECK((a.constants > 0) == !a.crowded.empty());
+  const auto pairs = [&](const Access& b) {
+    return a.crowded == b.name && b.stands_in && b.implements == a.implements &&
+           b.uops.load > a.uops.load;
+  };
+  const auto named = [&](const Access& b) { return b.crowded == a.name; };
+  i64 stands_in = 0, stood_for = 0;
+  for (const auto& rows : isa.accesses) {
+    stands_in += std::count_if(rows.begin(), rows.end(), pairs);
+    stood_for += std::count_if(rows.begin(), rows.end(), named);
+  }
+  CHECK(stands_in == (a.crowded.empty() ? 0 : 1));
+  CHECK(stood_for == (a.stands_in ? 1 : 0));
+}
+
 TEST_CASE("every row agrees with what it implements") {
   for (const Isa* isa : isa_table()) {
     CAPTURE(isa->name);
@@ -172,6 +189,7 @@ TEST_CASE("every row agrees with what it implements") {
     for (const auto& rows : isa->accesses)
       for (const Access& a : rows) {
         check_access(a);
+        check_stand_in(*isa, a);
         CHECK((a.streamed.empty() || !isa->fence.empty()));
       }
     for (const auto& rows : isa->transposes)

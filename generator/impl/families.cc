@@ -258,7 +258,7 @@ int count_registers(const Family& f, const Computation& c, const Tile& t) {
 // held: for the other, a load more for every vector is too many. (2 x 48 of bf16 by AVX2, where GCC
 // 12 has five sums of twelve on the stack: 1.04 to 1.06 of the time.)
 void place_constants(Family& f, const Computation& c, const Tile& t) {
-  int constants = 0;
+  int constants = 0;  // which rows that bring the same type share
   for (const Access* a : f.loads) constants = std::max(constants, a->constants);
   const bool spare = f.registers + constants + kReserve <= f.isa->vector_registers;
   const Access*& held = f.loads[held_input(c, t)];

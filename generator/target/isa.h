@@ -69,10 +69,12 @@ struct Access {
   int group = 1;  // consecutive memory elements per lane (2: pairs along the reduction)
   std::string_view code;
   Uops uops;
-  int temps = 0;                  // further vector registers the row keeps busy: temporaries
-  int constants = 0;              // ... and its constants. Leaves that have none for these take
-  std::string_view crowded = "";  // the row of this name, which loads them at every use
-  bool stands_in = false;         // only ever taken so
+  int temps = 0;  // further vector registers the row keeps busy: temporaries
+  // ... and its constants. Leaves that have no registers for these take the row named `crowded`,
+  // which loads them at every use and is only ever taken so.
+  int constants = 0;
+  std::string_view crowded = "";
+  bool stands_in = false;
   // Like `code`, but touches only the first {n} elements in memory; the other lanes are loaded as
   // 0. {count} is {n} where that may be a variable at no cost: masks are made once. Empty: the
   // generated code goes through a local array.

@@ -108,10 +108,7 @@ TEST_CASE("what one sum needs may be an operand in memory") {
   const auto count = [](i64 n, std::string_view what) {
     Kernel k(fmt::format("(a: f32[4,1], b: f32[1,{0}]): f32 = matmul(a, b)", n), "f", 1);
     k.add("avx512", fmt::format("fma_f32x16 lane=n quantum=m:4,n:{}", n), "call\n");
-    const std::string text = emit_header({k.code}, options("f.h")).header;
-    i64 found = 0;
-    for (size_t at = 0; (at = text.find(what, at)) != text.npos; ++at) ++found;
-    return found;
+    return test::count(emit_header({k.code}, options("f.h")).header, what);
   };
   CHECK(count(32, " = fma_f32x16(c") == 8);
   CHECK(count(32, " = _mm512_fmadd_ps(a") == 0);

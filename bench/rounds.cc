@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <ctime>
+#include <utility>
 
 namespace morello::bench {
 namespace {
@@ -66,23 +67,29 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+Times times_of(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t n = seconds.size();
+  const double middle = seconds[n / 2];
+  return {middle, (seconds[n - 1 - n / 4] - seconds[n / 4]) / middle};
+}
+
+Turn turn_of(Task task, const Rounds& how) {
+  const long calls = calls_in_slot(task, how);
+  return [task = std::move(task), calls, cpu_time = how.cpu_time] {
+    settle(task, calls);
+    return seconds_of_calls(task, calls, cpu_time) / static_cast<double>(calls);
+  };
+}
+
 std::vector<Times> times_of_rounds(const std::vector<Task>& tasks, const Rounds& how) {
-  std::vector<long> calls;
-  for (const Task& task : tasks) calls.push_back(calls_in_slot(task, how));
-  std::vector<std::vector<double>> times(tasks.size());
-  for (int round = 0; round < how.rounds; ++round) {
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      settle(tasks[t], calls[t]);
-      times[t].push_back(seconds_of_calls(tasks[t], calls[t], how.cpu_time) /
-                         static_cast<double>(calls[t]));
-    }
-  }
+  std::vector<Turn> turns;
+  for (const Task& task : tasks) turns.push_back(turn_of(task, how));
+  std::vector<std::vector<double>> seconds(tasks.size());
+  for (int round = 0; round < how.rounds; ++round)
+    for (std::size_t t = 0; t < turns.size(); ++t) seconds[t].push_back(turns[t]());
   std::vector<Times> out;
-  for (std::vector<double>& list : times) {
-    std::sort(list.begin(), list.end());
-    const std::size_t n = list.size();
-    out.push_back({list[n / 2], (list[n - 1 - n / 4] - list[n / 4]) / list[n / 2]});
-  }
+  for (std::vector<double>& list : seconds) out.push_back(times_of(std::move(list)));
   return out;
 }
 

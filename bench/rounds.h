@@ -28,12 +28,18 @@ struct Times {
   double median = 0;
   double spread = 0;  // third quartile minus first, as a share of the median
 };
+// Not of an empty list.
+Times times_of(std::vector<double> seconds);
 
-// The median over the rounds of each task's seconds per call, in the order of `tasks`. A round runs
-// every task once, so what disturbs the machine for longer than a round disturbs all of them.
-std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how = {});
-// The same, with how much the rounds differed.
+// Lets a task run for its part of a round, and says what a call took, in seconds.
+using Turn = std::function<double()>;
+// Finds out how many calls that are.
+Turn turn_of(Task task, const Rounds& how = {});
+
+// The times of each task's calls over the rounds, in the order of `tasks`. A round runs every task
+// once, so what disturbs the machine for longer than a round disturbs all of them.
 std::vector<Times> times_of_rounds(const std::vector<Task>& tasks, const Rounds& how = {});
+std::vector<double> median_seconds(const std::vector<Task>& tasks, const Rounds& how = {});
 
 // Sorts; the upper one of two middle values. Not for an empty list.
 double median(std::vector<double> values);

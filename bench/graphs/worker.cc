@@ -8,7 +8,7 @@
 #include "bench/graphs/graph.h"
 #include "bench/graphs/ours.h"
 #include "bench/graphs/reference.h"
-#include "bench/peers/comparison.h"
+#include "bench/peers/apart.h"
 #include "bench/peers/report.h"
 #include "bench_peers.h"
 
@@ -51,53 +51,69 @@ Graph graph_of(const OurGraph& g, ThreadPool& pool) {
   return out;
 }
 
-Contenders peers(const Graph& graph) {
-  Contenders out;
-#define MORELLO_PEER(peer) \
-  for (Contender & c : peer(graph)) out.push_back(std::move(c));
-  MORELLO_BENCH_PEERS(MORELLO_PEER)
-#undef MORELLO_PEER
-  return out;
+// One kernel, and what everybody begins with who computes the same.
+struct Setting {
+  explicit Setting(const OurKernel& kernel)
+      : g(kernel.make(Comparison::pool_of(kernel.threads))),
+        graph(graph_of(g, Comparison::pool_of(kernel.threads))),
+        reference(graph) {}
+  Comparison::Row row() const { return {g.name, g.spec, g.operations, g.bytes(), g.threads}; }
+  Wanted wanted() const {
+    return {g.out, [this] { return reference.error(graph.out); }};
+  }
+
+  OurGraph g;
+  Graph graph;
+  Reference reference;
+};
+
+void add_ours(const Setting& s, Comparison& all) {
+  all.add({kOurs, s.g.isa, s.g.all.run}, s.wanted(), s.g.threads);
+  all.add_fact("workspace", s.g.workspace);
+  all.add_fact("bytes", s.g.all.bytes);
+  all.add_fact("cycles", s.g.all.cycles);
 }
 
 // The kernels that do the same one after the other; of an epilogue, what it is added to as well.
-void add_steps(const OurGraph& g, const Graph& graph, const Wanted& wanted, Comparison& all) {
+void add_steps(const Setting& s, Comparison& all) {
+  const OurGraph& g = s.g;
   if (g.steps.empty()) return;
   double bytes = 0, cycles = 0;
-  for (const Step& s : g.steps) {
-    bytes += s.bytes;
-    cycles += s.cycles;
+  for (const Step& step : g.steps) {
+    bytes += step.bytes;
+    cycles += step.cycles;
   }
   all.add_fact("unfused_bytes", bytes);
   all.add_fact("unfused_cycles", cycles);
   const auto run = [steps = g.steps] {
-    for (const Step& s : steps) s.run();
+    for (const Step& step : steps) step.run();
   };
-  all.add({kUnfused, g.isa, run}, wanted, g.threads);
+  all.add({kUnfused, g.isa, run}, s.wanted(), g.threads);
   // What it makes is not the result, which stays what it was: the steps have been run.
-  if (graph.is("gelu"))
+  if (s.graph.is("gelu"))
     all.add({kFirstStep, g.isa, g.steps[0].run}, {std::make_shared<Bytes>(0), [] { return 0.0; }},
             g.threads);
 }
 
-void measure(const OurKernel& kernel, const Rounds& how) {
-  ThreadPool& pool = Comparison::pool_of(kernel.threads);
-  const OurGraph g = kernel.make(pool);
-  const Graph graph = graph_of(g, pool);
-  const Reference reference(graph);
-  const Wanted wanted{g.out, [&] { return reference.error(graph.out); }};
-  Comparison all({g.name, g.spec, g.operations, g.bytes(), g.threads});
-  all.add({kOurs, g.isa, g.all.run}, wanted, g.threads);
-  for (Contender& c : peers(graph)) all.add(std::move(c), wanted, g.threads);
-  add_steps(g, graph, wanted, all);
-  all.add_fact("workspace", g.workspace);
-  all.add_fact("bytes", g.all.bytes);
-  all.add_fact("cycles", g.all.cycles);
-  if (g.operations > kComputes * g.bytes())
-    all.add_arithmetic(Comparison::Arithmetic::kFloats, g.threads);
+void add_limits(const Setting& s, Comparison& all) {
+  if (s.g.operations > kComputes * s.g.bytes())
+    all.add_arithmetic(Comparison::Arithmetic::kFloats, s.g.threads);
   else
-    all.add_read(g.bytes());
-  all.measure(how);
+    all.add_read(s.g.bytes());
+}
+
+void measure(const OurKernel& kernel, const Rounds& how) {
+  std::vector<Party<Setting>> parties = {add_ours};
+#define MORELLO_PEER(peer)                                                              \
+  parties.push_back([](const Setting& s, Comparison& all) {                             \
+    for (Contender & c : peer(s.graph)) all.add(std::move(c), s.wanted(), s.g.threads); \
+  });
+  MORELLO_BENCH_PEERS(MORELLO_PEER)
+#undef MORELLO_PEER
+  parties.emplace_back(add_steps);
+  parties.emplace_back(add_limits);
+  measure_parties(
+      kernel.threads, [&] { return Setting(kernel); }, parties, how);
 }
 
 }  // namespace

@@ -48,15 +48,20 @@ bool Comparison::has(const std::string& name) const {
                      [&](const Entry& e) { return !e.limit && e.name == name; });
 }
 
-void Comparison::measure(Rounds how) const {
+std::vector<Turn> Comparison::turns(Rounds how) const {
   // Other programs on the processor cost no time of one thread by its own clock.
   how.cpu_time = row_.threads == 1;
-  print(times_of_rounds(tasks_, how));
+  std::vector<Turn> out;
+  for (const Task& task : tasks_) out.push_back(turn_of(task, how));
+  return out;
+}
+
+void Comparison::print_row() const {
+  fmt::print("work\t{}\t{}\t{}\t{}\t{}\n", row_.name, row_.spec, row_.operations, row_.bytes,
+             row_.threads);
 }
 
 void Comparison::print(const std::vector<Times>& times) const {
-  fmt::print("work\t{}\t{}\t{}\t{}\t{}\n", row_.name, row_.spec, row_.operations, row_.bytes,
-             row_.threads);
   double read = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& e = entries_[i];

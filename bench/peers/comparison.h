@@ -1,7 +1,11 @@
-// One row of a table: several ways to compute the same, and the limits of the machine, measured in
-// the same rounds.
+// One row of a table: several ways to compute the same, and the limits of the machine, to be
+// measured in the same rounds (apart.h).
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -38,8 +42,11 @@ class Comparison {
   void add_fact(const std::string& name, double value) { facts_[name] = value; }
   bool has(const std::string& name) const;
 
-  // Prints lines for parse() (report.h).
-  void measure(Rounds how) const;
+  // In the order in which they were added.
+  std::vector<Turn> turns(Rounds how) const;
+  // Lines for parse() (report.h): the row; what took how long, and the facts.
+  void print_row() const;
+  void print(const std::vector<Times>& times) const;
 
   // One pool per number of threads.
   static ThreadPool& pool_of(int threads);
@@ -51,7 +58,6 @@ class Comparison {
     double error;
     bool limit;
   };
-  void print(const std::vector<Times>& times) const;
 
   Row row_;
   Bytes data_;
@@ -69,13 +75,19 @@ struct Asked {
 Asked parse_worker(int argc, char** argv, const std::string& bench);
 
 // main() of such a program, which bench_<name> runs: measures those of `kernels` that are wanted.
+// 1 where that throws.
 template <class Kernel, class Measure>
 int worker(int argc, char** argv, const std::string& bench, const std::vector<Kernel>& kernels,
            const Measure& measure) {
   const Asked asked = parse_worker(argc, argv, bench);
-  for (const Kernel& kernel : kernels)
-    if (kernel.name.find(asked.only) != std::string::npos) measure(kernel, asked.how);
-  return 0;
+  try {
+    for (const Kernel& kernel : kernels)
+      if (kernel.name.find(asked.only) != std::string::npos) measure(kernel, asked.how);
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  }
 }
 
 }  // namespace morello::bench

@@ -8,6 +8,8 @@
 // tensor's part among it, and that part is smallest if all that can be tiled around those stages
 // is.
 
+#include <limits>
+
 #include "search/fusion_search.h"
 
 namespace morello {
@@ -100,7 +102,16 @@ Group FusionSearch::near(const Group& g, int stage) {
       near.buffers[t] = stored_shape(g_, t, g.extents);
   }
   near.tiled.clear();
+  near.behind_lines = 0;
   return near;
+}
+
+// What a stage that costs so much takes in steps so short that all it stores is written behind.
+Cost FusionSearch::less_written_behind(const Group& stage, Cost cost) const {
+  if (machine_.written_behind_bytes == 0 || !cost.finite()) return cost;
+  Group steps = stage;
+  steps.behind_lines = std::numeric_limits<i64>::max();
+  return cost - std::min(cost, written_behind(steps));
 }
 
 // What a stage costs at least, whatever is tiled.
@@ -121,6 +132,7 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
       least.shared = std::min(least.shared, b.bound - starts());
   }
   least.shared = std::min(least.shared, least.serial);
+  for (Cost* of : {&least.serial, &least.shared}) *of = less_written_behind(near, *of);
   return least;
 }
 
@@ -183,7 +195,7 @@ bool FusionSearch::pays(const Group& g) {
     const Optimum *own = program(alone), *best = program(near_others(g, alone.begin));
     if (own == nullptr || best == nullptr) return true;
     apart = apart + weight * own->cost;
-    near = near + weight * best->cost;
+    near = near + weight * less_written_behind(alone, best->cost);
     ++calls;
   }
   const Cost begins = Cost::milli(g.threads > 1 ? machine_.parallel_millicycles : 0);

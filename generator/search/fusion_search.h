@@ -24,6 +24,7 @@ struct Group {
   std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
   bool carries = false;       // carried stages have something to do (Graph::online)
   bool coarse = false;        // in tiles for the sake of what lies between stages only
+  i64 behind_lines = 0;       // that a step before has stored past the caches: written meanwhile
 };
 
 // A choice, before its parts are looked at.
@@ -84,9 +85,9 @@ class FusionSearch {
   std::vector<int> kept(const Group& g, const Option& o) const;
   // A stage that has nothing to do.
   bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
-  // What a group of one other stage is searched for, and what calling that costs besides.
+  // What a group of one other stage is searched for, and what a program of such a cost takes there.
   StageProblem problem(const Group& g) const;
-  static Cost call();
+  Cost called(const Group& g, Cost program) const;
 
  private:
   // A group, once for all that are the same, and what is known of it.
@@ -127,6 +128,11 @@ class FusionSearch {
   Group keeping(const Group& g, const std::vector<int>& tensors) const;
   Group step(const Group& g, const Option& o, i64 extent, bool first) const;
   Sum one_by_one(const Group& g) const;
+  bool leaves(int stage) const { return leaves_[static_cast<size_t>(stage)] != 0; }
+  i64 lines_behind(const Group& step, int dim) const;
+  Cost written_behind(const Group& g) const;
+  Cost less_written_behind(const Group& stage, Cost cost) const;
+  static Cost call();
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
   Cost written_again(const Group& g, int cut) const;
@@ -188,6 +194,7 @@ class FusionSearch {
   std::unordered_map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
   std::unordered_map<std::string, Bound> bounds_;
+  std::vector<char> leaves_;    // by stage: what it makes leaves the caches, and no other reads it
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;

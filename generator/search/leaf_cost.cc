@@ -233,7 +233,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   if (!begins_rows(s, operand, r)) {
-    const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_that_go_on(s, operand);
+    const i64 streams = follows_pieces(s, operand, r) ? r.rows : streams_worth(s, operand, r);
     return lines_of(r, line_millicycles(from, Coming::kStreamed, streams));
   }
   const i64 rows = rows_are_streams() ? rows_side_by_side(s, operand) : 1;

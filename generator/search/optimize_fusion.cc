@@ -91,6 +91,11 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
       like_(graph_->stages.size()) {
   options_.count_programs = false;
   list_uses();
+  for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
+    Part p;
+    describe_output(g_, machine_, s, p);
+    leaves_.push_back(p.leaves && !p.read_again);
+  }
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.
@@ -287,10 +292,15 @@ StageProblem FusionSearch::problem(const Group& g) const {
 
 Cost FusionSearch::call() { return Cost::milli(kCallMilli); }
 
+Cost FusionSearch::called(const Group& g, Cost program) const {
+  return program.finite() ? program + call() - std::min(program, written_behind(g)) : program;
+}
+
 // The program for a part of one stage.
 const Optimum* FusionSearch::program(const Group& part_of) {
   Group g = part_of;
   g.tiled.clear();
+  g.behind_lines = 0;
   const auto [at, is_new] = programs_.try_emplace(key(g));
   if (!is_new) return at->second ? &*at->second : nullptr;
   const StageProblem p = problem(g);
@@ -330,7 +340,7 @@ Cost FusionSearch::price(const Candidate& c, Cost enough) {
 Solved FusionSearch::solve_stage(const Group& g) {
   if (idle(g, g.begin)) return {Cost(), {}};
   const Optimum* found = program(g);
-  return {found ? found->cost + call() : Cost::infinite(), {}};
+  return {found ? called(g, found->cost) : Cost::infinite(), {}};
 }
 
 // The cheapest choice that costs less than `enough`; see below().

@@ -183,6 +183,8 @@ class Space {
   // Streams in which leaves read an operand that run on from one leaf to the next: of panels or,
   // where an operand lies as the user put it, of whole rows that are far apart.
   i64 streams_that_go_on(const Spec& s, int operand) const;
+  // What they are as fast as, of rows of a leaf's region.
+  i64 streams_worth(const Spec& s, int operand, const Region& r) const;
   // Whether a copy of an input might ask for what the next one copies.
   bool copies_ask(const Spec& s, int operand) const;
   // Leaves do it for them, of which there are two or more then.
@@ -298,6 +300,7 @@ class Space {
     return follows_streams(from) && machine().levels[from].row_millicycles > 0;
   }
   bool pieces_are_streams(const Place& p) const;
+  static i64 bytes_of_row(const Region& r, i64 rows);
   bool follows_pieces(const Spec& s, int operand, const Region& r) const;
   i64 least_stream(Level from) const;         // bytes of a row that is one
   i64 least_copied_stream(Level from) const;  // of one that a copy reads

@@ -14,11 +14,13 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"asked_overlap_percent", &Machine::asked_overlap_percent, false, 50, 98, true},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
     {"four_streams_percent", &Machine::four_streams_percent, false, 1, 100, true},
+    {"far_row_bytes", &Machine::far_row_bytes, false, 1, i64{1} << 30, true},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
     {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},
     {"streamed_shared_line_cycles", &Machine::streamed_shared_millicycles, true, 1, kMaxCycles,
      true},
     {"written_line_cycles", &Machine::written_line_millicycles, true, 1, kMaxCycles, true},
+    {"written_behind_bytes", &Machine::written_behind_bytes, false, 1, i64{1} << 20, true},
 };
 static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_per_cycle", &Pipes::fma, true, 100, 16'000},

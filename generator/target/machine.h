@@ -113,6 +113,8 @@ struct Machine {
   // known, and that nothing is read so.
   int two_streams_percent = 100;
   int four_streams_percent = 0;
+  // Rows that lie far apart, of so many bytes and more, take as long as one stream. 0: none do.
+  i64 far_row_bytes = 0;
   // A result of so many bytes has left the caches before anybody reads it, whatever level they fit:
   // every line that was stored is written back to memory. 0: not known, and nothing is stored past
   // the caches; else that costs so much a line.
@@ -121,6 +123,8 @@ struct Machine {
   // Lower bound per such line of all cores together, as LevelDesc's; 0: that of memory.
   i64 streamed_shared_millicycles = 0;
   i64 written_line_millicycles = 0;  // to write one back; 0: as reading one from memory
+  // Of what was just stored past the caches, so much is written while memory is read again.
+  i64 written_behind_bytes = 0;
 
   int streams_percent(i64 streams) const {
     return streams == 1 ? 100 : streams < 4 ? two_streams_percent : four_streams_percent;

@@ -177,11 +177,15 @@ class Reader {
       return fail(root_.get("prefetch_bytes")->source(),
                   fmt::format("`prefetch_bytes` must be a multiple of the line of [L1], {}",
                               m.levels[kL1].line));
+    if (m.far_row_bytes > 0 && m.four_streams_percent == 0)
+      return fail(root_.get("far_row_bytes")->source(),
+                  "`far_row_bytes` needs `four_streams_percent`");
     return check_streamed(m);
   }
   bool check_streamed(const Machine& m) {
     for (const auto& [key, value] :
          {std::pair("written_line_cycles", m.written_line_millicycles),
+          std::pair("written_behind_bytes", m.written_behind_bytes),
           std::pair("streamed_shared_line_cycles", m.streamed_shared_millicycles)})
       if (value > 0 && m.streamed_bytes == 0)
         return fail(root_.get(key)->source(), fmt::format("`{}` needs `streamed_bytes`", key));

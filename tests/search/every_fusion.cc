@@ -139,8 +139,8 @@ std::vector<FusedProgram> EveryFusion::calls_of(const Group& one_stage) {
   }
   std::vector<FusedProgram> out;
   for (const int program : at->programs)
-    out.push_back(
-        {std::make_shared<Fused>(Fused{StageCall{program}}), cost(program) + FusionSearch::call()});
+    out.push_back({std::make_shared<Fused>(Fused{StageCall{program}}),
+                   search_.called(one_stage, cost(program))});
   return out;
 }
 

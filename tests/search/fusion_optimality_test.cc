@@ -323,5 +323,26 @@ TEST_CASE("the search finds the least cost of all programs of several stages") {
   CHECK(tally.serial >= 10);
 }
 
+// Rows of one line and more, of which one or two are written while the next are read.
+TEST_CASE("the same where what steps store past the caches is written behind") {
+  Tally tally;
+  for (const std::string_view text :
+       {"(x: f32[3,16]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)",
+        "(x: f32[2,36]): f32 = x - broadcast(reduce_max(x, axis=1), axis=1)",
+        "(x: f32[2,16], y: f32[2,16]): (a: f32, b: f32) where s = reduce_sum(x, axis=1), "
+        "a = x * broadcast(s, axis=1), b = y - broadcast(s, axis=1)"})
+    for (const i64 behind : {64, 128}) {
+      CAPTURE(text);
+      CAPTURE(behind);
+      Machine machine = streaming(toy_machine(64, 128), 32, 40'000);
+      const Cost none = found(optimize(spec(text), machine, *find_isa("avx2"), {})).cost;
+      machine.written_behind_bytes = behind;
+      CHECK(found(optimize(spec(text), machine, *find_isa("avx2"), {})).cost < none);
+      check_kernel(spec(text), machine, *find_isa("avx2"), 1, tally);
+    }
+  CHECK(tally.too_many == 0);
+  CHECK(tally.tiles > 0);
+}
+
 }  // namespace
 }  // namespace morello

@@ -194,6 +194,31 @@ TEST_CASE("tiles keep what lies between stages in a cache") {
   CHECK_MESSAGE(divided.starts_with("parallel i by 256\n  loop i by "), divided);
 }
 
+// 64 MiB read and stored; a row of 16 KiB is twice what is written behind.
+TEST_CASE("what was stored past the caches is written while the next rows are read") {
+  Machine machine = *load_machine("zen4");
+  const KernelSpec k =
+      spec("(x: f32[4096,4096]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)");
+  struct Row {
+    i64 behind;
+    std::string_view loop;
+    i64 saved;  // of each row's cycles
+  };
+  Cost without;
+  for (const Row& row : {Row{0, "loop i by 16\n", 0},
+                         Row{4096, "loop i by 1\n", 320}, Row{8192, "loop i by 1\n", 640}}) {
+    CAPTURE(row.behind);
+    machine.written_behind_bytes = row.behind;
+    const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+    if (row.behind == 0) without = o.cost;
+    CHECK_MESSAGE(print(*o.fusion).starts_with(row.loop), print(*o.fusion));
+    CHECK(o.cost <= without);
+    // One row at a time costs some cycles more than sixteen.
+    CHECK(o.cost + 4096 * Cost::cycles(row.saved) >= without);
+    CHECK(o.cost + 4096 * Cost::cycles(row.saved - row.saved / 8) <= without);
+  }
+}
+
 // Graphs of one stage are solved whatever they cost: one that costs more once won.
 TEST_CASE("pads are left out where that costs less") {
   const Machine machine = *load_machine("graniterapids");

@@ -11,8 +11,7 @@ struct LeafOf {
 };
 
 // Of a leaf on a Zen 4, all operands at a level.
-double cycles(const LeafOf& leaf, Level level) {
-  const Machine machine = *load_machine("zen4");
+double cycles(const LeafOf& leaf, Level level, const Machine& machine = *load_machine("zen4")) {
   const KernelSpec k = spec(leaf.spec);
   const Result<Family> f = parse_family(leaf.family, k.computation(), *find_isa(leaf.isa));
   REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
@@ -78,6 +77,27 @@ TEST_CASE("arithmetic does not hide where rows that lie apart begin") {
   };
   CHECK(leaf(1024, 100) - leaf(1024, 50) == doctest::Approx(6 * 20));
   CHECK(leaf(256, 100) - leaf(256, 50) == doctest::Approx(6 * 20 / 5));
+}
+
+// Four of bf16, of 4 and of 16 KiB, far apart and side by side.
+TEST_CASE("long rows that lie far apart take as long as one stream") {
+  Machine machine = *load_machine("zen4");
+  const auto longer = [&](std::string_view apart, i64 k, i64 far_row_bytes) {
+    const std::string spec =
+        fmt::format("(a: bf16[1,{0}], b: bf16[{0},64] col): f32 = matmul(a, b)", k);
+    const std::string family = fmt::format(
+        "dot_f32x8 lane=k quantum=n:4,k:32{} a=load_bf16x8x2 b=load_bf16x8x2 out=store_f32", apart);
+    const LeafOf leaf{spec, family, "avx2", {0, 4, k}};
+    machine.far_row_bytes = 0;
+    const double before = cycles(leaf, kMemory, machine);
+    machine.far_row_bytes = far_row_bytes;
+    return cycles(leaf, kMemory, machine) > before;
+  };
+  CHECK(!longer(" apart=n", 2048, 4097));
+  CHECK(longer(" apart=n", 2048, 4096));
+  CHECK(!longer(" apart=n", 8192, 16385));
+  CHECK(longer(" apart=n", 8192, 8192));
+  CHECK(!longer("", 8192, 8192));
 }
 
 }  // namespace

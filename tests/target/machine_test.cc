@@ -189,6 +189,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.streams_percent(8) == 65;
      },
      [](const Machine& m) { return m.streams_percent(2) == 93 && m.streams_percent(4) == 0; }},
+    {"two_streams_percent = 93\n", "four_streams_percent = 65\nfar_row_bytes = 8192\n",
+     [](const Machine& m) { return m.far_row_bytes == 8192; },
+     [](const Machine& m) { return m.far_row_bytes == 0; }},
     {"two_streams_percent = 93\n", "streamed_bytes = 1048576\nstreamed_line_cycles = 12.5\n",
      [](const Machine& m) {
        return m.streamed_bytes == 1'048'576 && m.streamed_line_millicycles == 12'500 &&
@@ -199,6 +202,10 @@ constexpr OptionalKeys kOptionalKeys[] = {
      "streamed_bytes = 4096\nstreamed_line_cycles = 12\nwritten_line_cycles = 1.5\n",
      [](const Machine& m) { return m.written_line_millicycles == 1'500; },
      [](const Machine& m) { return m.written_line_millicycles == 0; }},
+    {"two_streams_percent = 93\n",
+     "streamed_bytes = 4096\nstreamed_line_cycles = 12\nwritten_behind_bytes = 8192\n",
+     [](const Machine& m) { return m.written_behind_bytes == 8192; },
+     [](const Machine& m) { return m.written_behind_bytes == 0; }},
     {"two_streams_percent = 93\n",
      "streamed_bytes = 4096\nstreamed_line_cycles = 12\nstreamed_shared_line_cycles = 5.5\n",
      [](const Machine& m) { return m.streamed_shared_millicycles == 5'500; },
@@ -291,6 +298,16 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:8:23: error: `written_line_cycles` needs `streamed_bytes`
   written_line_cycles = 9
                         ^
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nfar_row_bytes = 9",
+     R"(toy.toml:8:17: error: `far_row_bytes` needs `four_streams_percent`
+  far_row_bytes = 9
+                  ^
+)"},
+    {"two_streams_percent = 93", "two_streams_percent = 93\nwritten_behind_bytes = 9",
+     R"(toy.toml:8:24: error: `written_behind_bytes` needs `streamed_bytes`
+  written_behind_bytes = 9
+                         ^
 )"},
     {"two_streams_percent = 93", "two_streams_percent = 93\nstreamed_shared_line_cycles = 9",
      R"(toy.toml:8:31: error: `streamed_shared_line_cycles` needs `streamed_bytes`

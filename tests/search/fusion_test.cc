@@ -205,8 +205,8 @@ TEST_CASE("what was stored past the caches is written while the next rows are re
     i64 saved;  // of each row's cycles
   };
   Cost without;
-  for (const Row& row : {Row{0, "loop i by 16\n", 0},
-                         Row{4096, "loop i by 1\n", 320}, Row{8192, "loop i by 1\n", 640}}) {
+  for (const Row& row : {Row{0, "loop i by 16\n", 0}, Row{4096, "loop i by 1\n", 320},
+                         Row{8192, "loop i by 1\n", 640}}) {
     CAPTURE(row.behind);
     machine.written_behind_bytes = row.behind;
     const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));

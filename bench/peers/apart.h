@@ -2,11 +2,11 @@
 //
 // Thread pools get in each other's way even when their turns are over: where another library's
 // thread still spins when a worker is woken, that is put on its caller's processor, and stays there
-// for 10 ms and more after the other one has become idle (two cores of an EPYC 9004, Linux 6.18: of
-// an LLC that was busy until now the scheduler does not look for an idle processor). So with more
-// than one thread everybody has a process, with operands and threads of its own; the calling thread
-// has a processor, and the others share what is left. Rounds go from one process to the next when
-// its threads sleep, and who has no turn waits in read().
+// for 10 ms and more after the other one has become idle (two cores of an EPYC 9004, Linux 6.18; it
+// seems that no idle processor is looked for where all were busy until now). So with more than one
+// thread everybody has a process, with operands and threads of its own; the calling thread has a
+// processor, and the others share what is left. Rounds go from one process to the next when its
+// threads sleep, and who has no turn waits in read().
 #pragma once
 
 #include <functional>

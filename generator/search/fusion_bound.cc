@@ -106,12 +106,10 @@ Group FusionSearch::near(const Group& g, int stage) {
   return near;
 }
 
-// What a stage that costs so much takes in steps so short that all it stores is written behind.
-Cost FusionSearch::less_written_behind(const Group& stage, Cost cost) const {
-  if (machine_.written_behind_bytes == 0 || !cost.finite()) return cost;
-  Group steps = stage;
-  steps.behind_lines = std::numeric_limits<i64>::max();
-  return cost - std::min(cost, written_behind(steps));
+// In steps so short that all that a stage stores past the caches is written behind.
+Cost FusionSearch::all_written_behind(const Group& stage, Cost cost) const {
+  const bool any = machine_.written_behind_bytes > 0;
+  return written_behind(stage, cost, any ? std::numeric_limits<i64>::max() : 0);
 }
 
 // What a stage costs at least, whatever is tiled.
@@ -132,7 +130,7 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
       least.shared = std::min(least.shared, b.bound - starts());
   }
   least.shared = std::min(least.shared, least.serial);
-  for (Cost* of : {&least.serial, &least.shared}) *of = less_written_behind(near, *of);
+  for (Cost* of : {&least.serial, &least.shared}) *of = all_written_behind(near, *of);
   return least;
 }
 
@@ -195,7 +193,7 @@ bool FusionSearch::pays(const Group& g) {
     const Optimum *own = program(alone), *best = program(near_others(g, alone.begin));
     if (own == nullptr || best == nullptr) return true;
     apart = apart + weight * own->cost;
-    near = near + weight * less_written_behind(alone, best->cost);
+    near = near + weight * all_written_behind(alone, best->cost);
     ++calls;
   }
   const Cost begins = Cost::milli(g.threads > 1 ? machine_.parallel_millicycles : 0);

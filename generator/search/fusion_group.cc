@@ -60,9 +60,7 @@ std::string FusionSearch::key(const Group& g) const {
   for (const i64 x : {g.begin, g.end, g.threads, int{g.beside}, int{g.coarse}}) put(out, x);
   for (int s = g.begin; s < g.end; ++s)
     put(out, sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)));
-  bool leave = false;
-  for (int s = g.begin; s < g.end; ++s) leave |= leaves(s);
-  put(out, leave ? g.behind_lines : 0);
+  put(out, leaving(g) > 0 ? g.behind_lines : 0);
   for (const int d : all.dims) {
     put(out, g.tiled.contains(d));
     put(out, g.extents[d]);
@@ -218,11 +216,16 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first
   return out;
 }
 
+// Stages whose results are stored past the caches.
+i64 FusionSearch::leaving(const Group& g) const {
+  return std::count(leaves_.begin() + g.begin, leaves_.begin() + g.end, true);
+}
+
 // Lines that steps read from memory, of those that memory can have still to write then: for each
 // stage that stores past the caches.
 i64 FusionSearch::lines_behind(const Group& step, int dim) const {
-  i64 stages = 0, bytes = 0;
-  for (int s = step.begin; s < step.end; ++s) stages += leaves(s);
+  const i64 stages = leaving(step);
+  i64 bytes = 0;
   if (stages == 0 || machine_.written_behind_bytes == 0) return 0;
   for (const int t : touched(step).tensors)
     if (t < g_.params && step.level[t] == kMemory && depends(step, t, dim))
@@ -230,14 +233,16 @@ i64 FusionSearch::lines_behind(const Group& step, int dim) const {
   return std::min(bytes, machine_.written_behind_bytes) / (stages * machine_.levels[kMemory].line);
 }
 
-// Where reading and storing take turns, each of so little that what was stored last waits in front
-// of memory while the next is read, both take less than one after the other. (Zen 4, x * f(x) of
-// rows, 64 MiB, us of a turn less than of both apart: 1 row of 4 KiB 107, 2 to 4 rows of 4 and 1 of
-// 16 KiB 156 to 190, 32 KiB and more 20 to 170, with the noise of as much.)
-Cost FusionSearch::written_behind(const Group& g) const {
-  if (g.behind_lines == 0 || !leaves(g.begin)) return {};
-  const i64 made = bytes_of(g_.made_by(g.begin), g.extents) / machine_.levels[kMemory].line;
-  return std::min(made, g.behind_lines) * Cost::milli(machine_.streamed_line_millicycles);
+// What a stage that costs so much takes where at most so many lines of what it stores are written
+// behind it. Where reading and storing take turns, each of so little that what was stored last
+// waits in front of memory while the next is read, both take less than one after the other. (Zen 4,
+// x * f(x) of rows, 64 MiB, ns of a turn less than of both apart: 1 row of 4 KiB 107, 2 to 4 rows
+// of 4 and 1 of 16 KiB 156 to 190, 32 KiB and more 20 to 170, with the noise of as much.)
+Cost FusionSearch::written_behind(const Group& stage, Cost cost, i64 lines) const {
+  if (lines == 0 || !leaves_[static_cast<size_t>(stage.begin)] || !cost.finite()) return cost;
+  const i64 made = bytes_of(g_.made_by(stage.begin), stage.extents) / machine_.levels[kMemory].line;
+  return cost -
+         std::min(cost, std::min(made, lines) * Cost::milli(machine_.streamed_line_millicycles));
 }
 
 // What the first step does not find near.

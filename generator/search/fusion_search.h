@@ -128,10 +128,10 @@ class FusionSearch {
   Group keeping(const Group& g, const std::vector<int>& tensors) const;
   Group step(const Group& g, const Option& o, i64 extent, bool first) const;
   Sum one_by_one(const Group& g) const;
-  bool leaves(int stage) const { return leaves_[static_cast<size_t>(stage)] != 0; }
+  i64 leaving(const Group& g) const;
   i64 lines_behind(const Group& step, int dim) const;
-  Cost written_behind(const Group& g) const;
-  Cost less_written_behind(const Group& stage, Cost cost) const;
+  Cost written_behind(const Group& stage, Cost cost, i64 lines) const;
+  Cost all_written_behind(const Group& stage, Cost cost) const;
   static Cost call();
   Cost bring(const Group& g, const Option& o) const;
   Cost storing(const Group& g, const std::vector<int>& stored) const;
@@ -194,7 +194,7 @@ class FusionSearch {
   std::unordered_map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
   std::unordered_map<std::string, Bound> bounds_;
-  std::vector<char> leaves_;    // by stage: what it makes leaves the caches, and no other reads it
+  std::vector<bool> leaves_;    // by stage: what it makes leaves the caches, and no other reads it
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;

@@ -293,7 +293,7 @@ StageProblem FusionSearch::problem(const Group& g) const {
 Cost FusionSearch::call() { return Cost::milli(kCallMilli); }
 
 Cost FusionSearch::called(const Group& g, Cost program) const {
-  return program.finite() ? program + call() - std::min(program, written_behind(g)) : program;
+  return written_behind(g, program, g.behind_lines) + call();
 }
 
 // The program for a part of one stage.

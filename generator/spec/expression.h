@@ -32,6 +32,8 @@ enum class Fn {
   kEqual,
   kSelect,  // the second where the first is not 0, else the third
   kExp,
+  kExpNonpositive,  // exp of what is not positive; if it is, anything from 1 to its exp
+  kRounded,         // itself: what is computed of it starts from its f32, whatever compilers join
   kTanh,
   kErf,
   kSqrt,

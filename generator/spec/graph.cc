@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "spec/elements.h"
+
 namespace morello {
 
 int Graph::tensor_of(int stage, int t) const {
@@ -192,6 +194,7 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
   g.dims = joined.dims();
   g.in_place = find_in_place(g);
   g.in_result = find_in_result(g);
+  bound_exponentials(g);
   collapse(g);
   return g;
 }

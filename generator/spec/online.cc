@@ -3,6 +3,7 @@
 #include <set>
 
 #include "spec/algebra.h"
+#include "spec/elements.h"
 
 namespace morello {
 namespace {
@@ -22,7 +23,7 @@ Expression bounded_shift(const Expression& e) {
   MORELLO_CHECK(root.a + 2 == static_cast<int>(e.size()), "terms behind the difference");
   const int shift = bounded(out, difference.b);
   const int less = add_term(out, binary(Fn::kSub, difference.a, shift));
-  add_term(out, {.fn = Fn::kExp, .type = Dtype::f32, .a = less});
+  add_term(out, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
   return pruned(out);
 }
 
@@ -97,7 +98,7 @@ class Carrying {
     e = {read_input(0), read_input(1)};
     const int was = bounded(e, 0), is = bounded(e, 1);
     const int less = add_term(e, binary(Fn::kSub, was, is));
-    add_term(e, {.fn = Fn::kExp, .type = Dtype::f32, .a = less});
+    add_term(e, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
     e = pruned(e);
     return out;
   }
@@ -142,10 +143,7 @@ class Exponentials {
 
  private:
   bool find();
-  bool is_maximum(int max, int exp) const;
-  bool same(int s, int at, int other, int other_at) const;
-  std::vector<AxisMap> in_graph(int stage, const Operand& o) const;
-  std::vector<AxisMap> elements(int stage, const Operand& o) const;
+  bool is_read_once() const;
   bool reads_elements(int stage, int operand) const;
   bool is_sum(int stage, int tensor) const;
   bool use(int stage);
@@ -163,71 +161,32 @@ class Exponentials {
   std::vector<int> sums_;    // tensors of sums over exponentials
 };
 
-// Axes of an operand by dims of the graph, without those of a single element.
-std::vector<AxisMap> Exponentials::in_graph(int stage, const Operand& o) const {
-  std::vector<AxisMap> axes = o.axes;
-  const std::vector<Dim>& dims = g_.stages[stage].computation.dims;
-  for (AxisMap& axis : axes) {
-    std::erase_if(axis, [&](const AxisTerm& t) { return dims[t.dim].extent == 1; });
-    for (AxisTerm& t : axis) t.dim = g_.dim_of(stage, t.dim);
-  }
-  return axes;
-}
-
-// The same as far as it says which elements are which: those of [4,1] are those of [4].
-std::vector<AxisMap> Exponentials::elements(int stage, const Operand& o) const {
-  std::vector<AxisMap> axes = in_graph(stage, o);
-  std::erase_if(axes, [](const AxisMap& axis) { return axis.empty(); });
-  return axes;
-}
-
-// Whether two expressions are the same one of the same elements.
-bool Exponentials::same(int s, int at, int other, int other_at) const {
-  const Term &a = body(s)[at], &b = body(other)[other_at];
-  const auto operand = [&](int stage, const Term& t) -> int {
-    const int inputs = g_.stages[stage].computation.inputs();
-    return t.fn == Fn::kInput ? t.a : t.fn == Fn::kExtra ? inputs + 1 + t.a : -1;
-  };
-  const int x = operand(s, a), y = operand(other, b);
-  if (x >= 0 && y >= 0)
-    return g_.tensor_of(s, x) == g_.tensor_of(other, y) &&
-           elements(s, g_.stages[s].computation.tensor(x)) ==
-               elements(other, g_.stages[other].computation.tensor(y));
-  if (a.fn != b.fn || a.type != b.type) return false;
-  if (!fn_def(a.fn)) return a == b;
-  const auto both = [&](int i, int j) { return (i < 0 && j < 0) || same(s, i, other, j); };
-  return both(a.a, b.a) && both(a.b, b.b) && both(a.c, b.c);
-}
-
-// max over one dim of what the exponentials are made of, which nobody else reads.
-bool Exponentials::is_maximum(int max, int exp) const {
-  const Computation& c = g_.stages[max].computation;
-  if (c.combine != Combine::kMax || c.compute != Dtype::f32 || !c.gathers_in_output() ||
-      !g_.stages[max].border.empty() ||
-      std::count_if(c.dims.begin(), c.dims.end(), [](const Dim& d) { return d.reduction; }) != 1)
-    return false;
+// Whether only one stage reads the maximum.
+bool Exponentials::is_read_once() const {
+  int readers = 0;
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s)
-    if (s != exp && g_.operand_of(s, g_.made_by(max)) >= 0 && s != max) return false;
-  const Expression& e = body(exp);
-  return same(exp, e[e.back().a].a, max, static_cast<int>(body(max).size()) - 1);
+    readers += s != max_ && g_.operand_of(s, g_.made_by(max_)) >= 0;
+  return readers == 1;
 }
 
-// exp(x - max), as the only thing that a stage makes.
+// exp(x - max), as the only thing that a stage makes, with the maximum over one dim, which nobody
+// else reads.
 bool Exponentials::find() {
   for (int s = 0; s + 1 < static_cast<int>(g_.stages.size()); ++s) {
     const Computation& c = g_.stages[s].computation;
     if (c.reduces() || c.output().dtype != Dtype::f32 || !g_.stages[s].border.empty()) continue;
-    if (c.body.back().fn != Fn::kExp || c.body[c.body.back().a].fn != Fn::kSub) continue;
-    const Term& shift = c.body[c.body[c.body.back().a].b];
-    if (shift.fn != Fn::kExtra) continue;
-    const int tensor = g_.stages[s].arguments[c.inputs() + shift.a];
-    if (tensor < g_.params || !is_maximum(tensor - g_.params, s)) continue;
-    max_ = tensor - g_.params;
+    const Term& root = c.body.back();
+    if (root.fn != Fn::kExpNonpositive || c.body[root.a].fn != Fn::kSub) continue;
+    const Term& difference = c.body[root.a];
+    if (c.body[difference.b].fn != Fn::kExtra) continue;
+    max_ = maximum_of(g_, {s, difference.a}, {s, difference.b});
+    if (max_ < 0 || !is_read_once()) continue;
     exp_ = s;
     const Computation& m = g_.stages[max_].computation;
     for (size_t d = 0; d < m.dims.size(); ++d)
       if (m.dims[d].reduction) dim_ = g_.dim_of(max_, static_cast<int>(d));
-    return elements(exp_, c.extras[shift.a]) == elements(max_, m.output()) &&
+    return std::count_if(m.dims.begin(), m.dims.end(), [](const Dim& d) { return d.reduction; }) ==
+               1 &&
            g_.dims[dim_].in_stage[exp_] >= 0;
   }
   return false;
@@ -237,7 +196,7 @@ bool Exponentials::find() {
 bool Exponentials::reads_elements(int stage, int operand) const {
   const Operand& o = g_.stages[stage].computation.tensor(operand);
   const int maker = g_.tensor_of(stage, operand) - g_.params;
-  return elements(stage, o) == elements(maker, g_.stages[maker].computation.output());
+  return elements(g_, stage, o) == elements(g_, maker, g_.stages[maker].computation.output());
 }
 
 // A sum over the dim of a tensor, or of products with it; for each element of a maximum others.
@@ -251,7 +210,7 @@ bool Exponentials::is_sum(int stage, int tensor) const {
                        c.inputs() == 2 &&
                        (g_.tensor_of(stage, 0) == tensor) != (g_.tensor_of(stage, 1) == tensor);
   if (!is_copy(c.body) && !product) return false;
-  for (const AxisMap& axis : in_graph(max_, g_.stages[max_].computation.output()))
+  for (const AxisMap& axis : axes_in(g_, max_, g_.stages[max_].computation.output()))
     for (const AxisTerm& t : axis)
       if (const int d = g_.dims[t.dim].in_stage[stage]; d < 0 || c.dims[d].reduction) return false;
   return is_finished(g_.stages[stage]) || c.gathers_in_output();
@@ -280,7 +239,7 @@ bool Exponentials::factor(int stage) {
   Computation& of = sum.computation;
   if (!reads_elements(reader, operand) || of.extras.size() + 1 > kMaxExtras) return false;
   Operand by = c.tensor(other);
-  by.axes = in_graph(stage, by);
+  by.axes = axes_in(g_, stage, by);
   for (AxisMap& axis : by.axes)
     for (AxisTerm& t : axis) {
       t.dim = g_.dims[t.dim].in_stage[reader];

@@ -209,10 +209,13 @@ TEST_CASE("wrong kernels do not") {
 }
 
 // Kernels of several stages on x: f32[5,7], each right or with one of these mistakes.
-enum class Mistake { kNone, kScale, kTerm, kConstant, kRounding };
+enum class Mistake { kNone, kScale, kTerm, kConstant, kRounding, kJoined };
 
 // softmax(x * factor, axis=1)
 template <Mistake mistake, int factor = 1>
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("fp-contract=off")))
+#endif
 void softmax(const Call& c) {
   for (int m = 0; m < kM; ++m) {
     const float* x = in(c, 0) + m * kN;
@@ -221,7 +224,9 @@ void softmax(const Call& c) {
       most = std::isnan(x[n]) || x[n] * factor > most ? x[n] * factor : most;
     if (mistake == Mistake::kConstant) most = 0;
     for (int n = 0; n < kN; ++n) {
-      const float e = std::exp(x[n] * factor - most);
+      const float y = x[n] * factor;
+      const float e =
+          std::exp(mistake == Mistake::kJoined ? std::fma(x[n], factor, -most) : y - most);
       if (mistake != Mistake::kTerm || n > 0) sum += e;
       out(c)[m * kN + n] = e;
     }
@@ -334,6 +339,7 @@ TEST_CASE("several stages") {
   for (const Subject& s :
        {softmax_subject(softmax<Mistake::kScale>), softmax_subject(softmax<Mistake::kTerm>),
         softmax_subject(softmax<Mistake::kConstant, 60>, 60),
+        softmax_subject(softmax<Mistake::kJoined, 59>, 59),
         layer_norm_subject(layer_norm<Mistake::kScale>),
         layer_norm_subject(layer_norm<Mistake::kTerm>),
         layer_norm_subject(layer_norm<Mistake::kConstant>), stored_subject(stored<Mistake::kScale>),

@@ -96,11 +96,15 @@ Interval binary(Word w, const Interval& a, const Interval& b, bool real) {
   }
 }
 
+// What the maximum is taken from is rounded first, so that no exponent is positive, and one of them
+// is 0.
 void softmax(std::vector<Interval>& line) {
+  for (Interval& i : line) i.product = false;
   Interval most = line.front();
   for (const Interval& i : line) most = largest(most, i);
-  for (Interval& i : line) i = unary(Word::exp, sub(i, most), true);
-  const Interval sum = float_sum(line);
+  for (Interval& i : line) i = unary(Word::exp, smallest(sub(i, most), Interval::exactly(0)), true);
+  Interval sum = float_sum(line);
+  if (!sum.unchecked) sum.lo = std::max(sum.lo, 1 - 0x1p-21);
   for (Interval& i : line) i = quotient(i, sum);
 }
 

@@ -151,6 +151,9 @@ constexpr Shape kStages[] = {
     {"vector(x: f32[301]): f32 = softmax(x, axis=0) * x", 4},
     // Sums divided between steps of a tile, and softmax online.
     {"long_rows(x: f32[3,20001]): f32 = softmax(x, axis=1)", 1},
+    // Large numbers minus their maximum, which a compiler would join with what made them.
+    {"products(x: f32[7,203], s: bf16[203]): f32 = softmax(x * s, axis=1)", 2},
+    {"long_products(x: f32[3,9001]): f32 = softmax(-(x * 0.3), axis=1)", 1},
     {"long_columns(x: f32[12345,3]): f32 = softmax(x, axis=0)", 1},
     {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
     // GCC 12 let t end before its reader ran (MORELLO_SHARED).

@@ -111,6 +111,10 @@ bool same(const Subject& s, const std::vector<Bytes>& a, const std::vector<Bytes
   return true;
 }
 
+const char* name_of(Kind kind) {
+  return kind == Kind::kPlain ? "plain" : kind == Kind::kHard ? "hard" : "large";
+}
+
 // One subject on one set of values.
 class Check {
  public:
@@ -169,7 +173,7 @@ class Check {
       if (threads > 0 && !s_.threaded) continue;
       const std::string with = threads > 0 ? ", pool of " + std::to_string(threads) : "";
       std::snprintf(phase, sizeof phase, "%s, %s values, buffers at the %s, %s%s", s_.name,
-                    kind_ == Kind::kPlain ? "plain" : "hard", at_end ? "end" : "beginning",
+                    name_of(kind_), at_end ? "end" : "beginning",
                     v.isa == nullptr ? "the chosen one" : v.isa, with.c_str());
       std::vector<Bytes> out;
       std::string problem = once(v, threads, at_end, false, out);
@@ -289,6 +293,10 @@ const char* check_subject(const Subject& s, std::uint64_t seed, const Options& o
   problem = Check(s, Kind::kPlain, seed, options).run();
   if (problem.empty() && options.hard_values)
     problem = Check(s, Kind::kHard, seed + 1, options).run();
+  Options once = options;
+  once.one_place = true;
+  if (problem.empty() && options.hard_values)
+    problem = Check(s, Kind::kLarge, seed + 2, once).run();
   return problem.empty() ? nullptr : problem.c_str();
 }
 

@@ -148,6 +148,12 @@ i64 extent(const Tensor& t, const Digit& d) {
   return d.mod != 0 ? d.mod : (t.shape[d.axis] + d.div - 1) / d.div;
 }
 
+// exp(2^-24 of it) is infinite, where the type goes as far.
+double large(Type t) {
+  if (!is_float(t)) return 1;
+  return t == Type::f16 ? 0x1p10 : 0x1p40;
+}
+
 }  // namespace
 
 int bytes_of(Type t) {
@@ -211,8 +217,8 @@ Bytes make_values(Type t, i64 count, Kind kind, i64 rare, Numbers& numbers) {
   const auto size = static_cast<std::size_t>(bytes_of(t));
   Bytes out(static_cast<std::size_t>(count) * size);
   for (std::size_t i = 0; i < out.size(); i += size) {
-    if (kind == Kind::kPlain)
-      encode(t, plain_value(t, numbers), &out[i]);
+    if (kind != Kind::kHard)
+      encode(t, plain_value(t, numbers) * (kind == Kind::kLarge ? large(t) : 1), &out[i]);
     else if (is_float(t))
       put_bits(t, hard_float(t, rare, numbers), &out[i]);
     else

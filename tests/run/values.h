@@ -42,6 +42,8 @@ enum class Kind {
   kPlain,  // signed, of similar size; integers over the whole range of small types
   kHard,   // floats: denormals and zeros, now and then NaN, infinity, the largest; integers:
            // extremes
+  kLarge,  // floats: as plain ones, but so large that a rounding is no small number; integers:
+           // plain
 };
 
 // `count` elements, one after the other. About one hard float in `rare` is not finite or huge: they

@@ -45,25 +45,27 @@ struct Row {
 const Row kRows[] = {
     {"(x: f32[8,20]): f32 = softmax(x, axis=1)",
      {"t0 = (x: f32[i0,k]) -> f32[i0]: in0, max over k; i0=8 k=20",
-      "t1 = (x: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp(in0 - extra0); i0=8 i1=20",
+      "t1 = (x: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - extra0); i0=8 i1=20",
       "t2_sum = (t1: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=8 k=20",
       "t2 = (t2_sum: f32[i0]) -> f32[i0]: 1 / in0; i0=8",
       "out = (t1: f32[i0,i1], t2: f32[i0]) -> f32[i0,i1]: in0 * extra0; i0=8 i1=20"},
      {"carried: t0_before = (t0: f32[i0]) -> f32[i0]: in0; i0=8",
       "t0 = (x: f32[i0,k]) -> f32[i0]: in0, max over k; i0=8 k=20",
       "carried: t0_growth = (t0_before: f32[i0], t0: f32[i0]) -> f32[i0]: "
-      "exp(max(in0, -3.4028235e+38) - max(in1, -3.4028235e+38)); i0=8",
+      "exp_nonpositive(max(in0, -3.4028235e+38) - max(in1, -3.4028235e+38)); i0=8",
       "carried: t2_sum_scaled = (t2_sum: f32[i0], t0_growth: f32[i0]) -> f32[i0]: in0 * in1; i0=8",
-      "t1 = (x: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp(in0 - max(extra0, -3.4028235e+38)); "
+      "t1 = (x: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - max(extra0, "
+      "-3.4028235e+38)); "
       "i0=8 i1=20",
       "t2_sum = (t1: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=8 k=20",
       "t2 = (t2_sum: f32[i0]) -> f32[i0]: 1 / in0; i0=8",
-      "out = (x: f32[i0,i1], t0: f32[i0], t2: f32[i0]) -> f32[i0,i1]: exp(in0 - extra0) * extra1; "
+      "out = (x: f32[i0,i1], t0: f32[i0], t2: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - "
+      "extra0) * extra1; "
       "i0=8 i1=20"}},
     // Attention: no scores are divided by their sum, but rows of the result are.
     {"(s: f32[9,30], v: f32[30,4]): f32 = matmul(softmax(s, axis=1), v)",
      {"t0 = (s: f32[i0,k]) -> f32[i0]: in0, max over k; i0=9 k=30",
-      "t1 = (s: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp(in0 - extra0); i0=9 i1=30",
+      "t1 = (s: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - extra0); i0=9 i1=30",
       "t2_sum = (t1: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=9 k=30",
       "t2 = (t2_sum: f32[i0]) -> f32[i0]: 1 / in0; i0=9",
       "t3 = (t1: f32[i0,i1], t2: f32[i0]) -> f32[i0,i1]: in0 * extra0; i0=9 i1=30",
@@ -71,11 +73,12 @@ const Row kRows[] = {
      {"carried: t0_before = (t0: f32[i0]) -> f32[i0]: in0; i0=9",
       "t0 = (s: f32[i0,k]) -> f32[i0]: in0, max over k; i0=9 k=30",
       "carried: t0_growth = (t0_before: f32[i0], t0: f32[i0]) -> f32[i0]: "
-      "exp(max(in0, -3.4028235e+38) - max(in1, -3.4028235e+38)); i0=9",
+      "exp_nonpositive(max(in0, -3.4028235e+38) - max(in1, -3.4028235e+38)); i0=9",
       "carried: t2_sum_scaled = (t2_sum: f32[i0], t0_growth: f32[i0]) -> f32[i0]: in0 * in1; i0=9",
       "carried: out_sum_scaled = (out_sum: f32[m,n], t0_growth: f32[m]) -> f32[m,n]: in0 * extra0; "
       "m=9 n=4",
-      "t1 = (s: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp(in0 - max(extra0, -3.4028235e+38)); "
+      "t1 = (s: f32[i0,i1], t0: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - max(extra0, "
+      "-3.4028235e+38)); "
       "i0=9 i1=30",
       "t2_sum = (t1: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=9 k=30",
       "out_sum = (t1: f32[m,k], v: f32[k,n]) -> f32[m,n]: in0 * in1, sum over k; m=9 n=4 k=30",

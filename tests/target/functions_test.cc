@@ -57,6 +57,12 @@ bool either_zero(Fn fn, float got, double a, double b) {
   return (fn == Fn::kMax || fn == Fn::kMin) && got == 0 && a == 0 && b == 0;
 }
 
+// Of what is positive, exp_nonpositive is from 1 to exp of it: the nearer one of what is computed.
+double nearest(Fn fn, double x, double got, double want) {
+  if (fn != Fn::kExpNonpositive || !(x > 0)) return want;
+  return std::clamp(got, 1.0, std::exp(x));
+}
+
 // Worst error of the results of one register; for integers, and for what rounds exactly, whether
 // there is any.
 double worst_error(const Function& f, const Block& a, const Block& b, const Block& d,
@@ -66,7 +72,8 @@ double worst_error(const Function& f, const Block& a, const Block& b, const Bloc
   double worst = 0;
   for (size_t i = 0; i < static_cast<size_t>(f.lanes); ++i) {
     const double x = value(from, a[i]), y = value(from, b[i]);
-    const double want = apply(def, f.type, x, y, value(from, d[i]));
+    const double want =
+        nearest(f.fn, x, value(f.type, c[i]), apply(def, f.type, x, y, value(from, d[i])));
     if (f.type == Dtype::i32) {
       if (value(Dtype::i32, c[i]) != want) return std::numeric_limits<double>::infinity();
     } else if (!either_zero(f.fn, to_float(c[i]), x, y)) {
@@ -80,7 +87,8 @@ double worst_error(const Function& f, const Block& a, const Block& b, const Bloc
 // What rows state is a whole number beyond the half; exp shall be within 2 units.
 double bound(const Function& f) {
   if (f.ulps == 0) return 0;
-  return f.fn == Fn::kExp ? std::min(2.0, 0.5 + f.ulps) : 0.5 + f.ulps;
+  return f.fn == Fn::kExp || f.fn == Fn::kExpNonpositive ? std::min(2.0, 0.5 + f.ulps)
+                                                         : 0.5 + f.ulps;
 }
 
 // ---- Rows. ----

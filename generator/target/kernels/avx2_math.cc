@@ -47,6 +47,41 @@ exp_f32x8(__m256 x) noexcept {
 }
 )";
 
+// The same where x is not positive: 2^(n + 32) is normal as it is, so that one factor has all of
+// the exponent (the table has 32 more) and the other one is 2^-32. A positive x counts as 0. All
+// floats up to 0: at most XXX units in the last place. Zen 4, GCC 12: XXX cycles a vector for XXX.
+static constexpr std::string_view kExpNonpositive = R"(
+MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m256
+exp_nonpositive_f32x8(__m256 x) noexcept {
+  const __m256 magic = _mm256_set1_ps(0x1.8p+20f);
+  x = _mm256_max_ps(_mm256_set1_ps(-104.0f), _mm256_min_ps(_mm256_setzero_ps(), x));
+  const __m256 t = _mm256_fmadd_ps(x, _mm256_set1_ps(0x1.715476p+0f), magic);
+  const __m256 k = _mm256_sub_ps(t, magic);
+  __m256 r = _mm256_fnmadd_ps(k, _mm256_set1_ps(0x1.62e430p-1f), x);
+  r = _mm256_fnmadd_ps(k, _mm256_set1_ps(-0x1.05c610p-29f), r);
+  __m256 q = _mm256_fmadd_ps(r, _mm256_set1_ps(0x1.556a28p-3f), _mm256_set1_ps(0x1.0008aep-1f));
+  q = _mm256_fmadd_ps(r, q, _mm256_set1_ps(1.0f));
+  const __m256i roots = _mm256_permutevar8x32_epi32(
+      _mm256_setr_epi32(0x4f800000, 0x4f7b95c2, 0x4f7837f0, 0x4f75fed7, 0x4f7504f3, 0x4f75672a,
+                        0x4f7744fd, 0x4f7ac0c7),
+      _mm256_castps_si256(t));
+  const __m256 power = _mm256_castsi256_ps(
+      _mm256_add_epi32(roots, _mm256_slli_epi32(_mm256_castps_si256(t), 20)));
+  return _mm256_mul_ps(_mm256_fmadd_ps(_mm256_mul_ps(power, r), q, power),
+                       _mm256_set1_ps(0x1p-32f));
+}
+)";
+
+// A value that no compiler takes apart: nothing that computes with it can be joined with what made
+// it.
+static constexpr std::string_view kRounded = R"(
+MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m256
+rounded_f32x8(__m256 x) noexcept {
+  __asm__("" : "+x"(x));
+  return x;
+}
+)";
+
 // e^r - 1 for |r| <= ln2/2: r + r^2 * q to 1.4e-8 of it.
 static constexpr std::string_view kExpm1 = R"(
 MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m256
@@ -126,6 +161,8 @@ erf_f32x8(__m256 x) noexcept {
 )";
 
 static constexpr std::string_view kExpHelpers[] = {kExp};
+static constexpr std::string_view kExpNonpositiveHelpers[] = {kExpNonpositive};
+static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 static constexpr std::string_view kTanhHelpers[] = {kExpm1, kTanh};
 static constexpr std::string_view kErfHelpers[] = {kErf};
 
@@ -196,6 +233,20 @@ static constexpr Function kFunctions[] = {
      .temps = 6,
      .ulps = 1,
      .helpers = kExpHelpers},
+    {.name = "exp_nonpositive_f32x8",
+     .fn = Fn::kExpNonpositive,
+     .lanes = 8,
+     .code = "{c} = exp_nonpositive_f32x8({a});",
+     .uops = {.fma = 8, .alu = 9},
+     .temps = 6,
+     .ulps = 1,
+     .helpers = kExpNonpositiveHelpers},
+    {.name = "rounded_f32x8",
+     .fn = Fn::kRounded,
+     .lanes = 8,
+     .code = "{c} = rounded_f32x8({a});",
+     .uops = {},
+     .helpers = kRoundedHelpers},
     {.name = "tanh_f32x8",
      .fn = Fn::kTanh,
      .lanes = 8,

@@ -62,6 +62,15 @@ exp_f32x16(__m512 x) noexcept {
 }
 )";
 
+// A value that no compiler takes apart (avx2_math.cc).
+static constexpr std::string_view kRounded = R"(
+MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m512
+rounded_f32x16(__m512 x) noexcept {
+  __asm__("" : "+v"(x));
+  return x;
+}
+)";
+
 // One of 32 floats per lane: index has it in its low five bits.
 static constexpr std::string_view kLookup = R"(
 MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m512
@@ -199,6 +208,7 @@ erf_f32x16(__m512 x) noexcept {
 )";
 
 static constexpr std::string_view kExpHelpers[] = {kHeld, kExp};
+static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 static constexpr std::string_view kTanhHelpers[] = {kHeld, kLookup, kTanh};
 static constexpr std::string_view kErfHelpers[] = {kHeld, kLookup, kErf};
 
@@ -271,6 +281,20 @@ static constexpr Function kFunctions[] = {
      .temps = 12,
      .ulps = 2,
      .helpers = kExpHelpers},
+    {.name = "exp_nonpositive_f32x16",
+     .fn = Fn::kExpNonpositive,
+     .lanes = 16,
+     .code = "{c} = exp_f32x16({a});",
+     .uops = {.fma = 7, .alu = 5},
+     .temps = 12,
+     .ulps = 2,
+     .helpers = kExpHelpers},
+    {.name = "rounded_f32x16",
+     .fn = Fn::kRounded,
+     .lanes = 16,
+     .code = "{c} = rounded_f32x16({a});",
+     .uops = {},
+     .helpers = kRoundedHelpers},
     {.name = "tanh_f32x16",
      .fn = Fn::kTanh,
      .lanes = 16,

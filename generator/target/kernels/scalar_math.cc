@@ -55,6 +55,19 @@ MORELLO_UNUSED MORELLO_TARGET static inline float exp_f32(float x) noexcept {
 }
 )";
 
+// A value that no compiler takes apart (avx2_math.cc).
+static constexpr std::string_view kRounded = R"(
+MORELLO_UNUSED MORELLO_TARGET static inline float rounded_f32(float x) noexcept {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(x));
+  return x;
+#else
+  volatile float kept = x;
+  return kept;
+#endif
+}
+)";
+
 // m / (m + 2) with m = e^(2|x|) - 1. From 9.02 on it rounds to 1. All floats: at most 0.53 units in
 // the last place.
 static constexpr std::string_view kTanh = R"(
@@ -113,6 +126,7 @@ MORELLO_UNUSED MORELLO_TARGET static inline std::int32_t wrap_sub(std::int32_t a
 )";
 
 static constexpr std::string_view kExpHelpers[] = {kBits, kSplit, kExp};
+static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 static constexpr std::string_view kTanhHelpers[] = {kBits, kSplit, kTanh};
 static constexpr std::string_view kErfHelpers[] = {kBits, kSplit, kErf};
 static constexpr std::string_view kSqrtHelpers[] = {kBits, kSqrt};
@@ -154,6 +168,17 @@ static constexpr Function kFunctions[] = {
      .uops = {.fma = 10, .alu = 16},
      .ulps = 1,
      .helpers = kExpHelpers},
+    {.name = "exp_nonpositive_f32",
+     .fn = Fn::kExpNonpositive,
+     .code = "{c} = exp_f32({a});",
+     .uops = {.fma = 10, .alu = 16},
+     .ulps = 1,
+     .helpers = kExpHelpers},
+    {.name = "rounded_f32",
+     .fn = Fn::kRounded,
+     .code = "{c} = rounded_f32({a});",
+     .uops = {},
+     .helpers = kRoundedHelpers},
     {.name = "tanh_f32",
      .fn = Fn::kTanh,
      .code = "{c} = tanh_f32({a});",

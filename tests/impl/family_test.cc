@@ -127,6 +127,39 @@ TEST_CASE("rows far apart") {
   }
 }
 
+// Vectors run where elements of the result or of an operand are adjacent.
+TEST_CASE("dims along which vectors run") {
+  struct Lanes {
+    std::string_view spec, dims;
+  };
+  for (const Lanes& row : std::initializer_list<Lanes>{
+           {"(a: f32[20,9], b: f32[9,20]): f32 = matmul(a, b)", "n"},
+           {"(a: f32[20,9], b: f32[9,20] col): f32 = matmul(a, b)", "n"},
+           {"(a: f32[20,9], b: f32[9,20] packed): f32 = matmul(a, b)", "n"},
+           {"(a: f32[20,9] col, b: f32[9,20]): f32 = matmul(a, b)", "m n"},
+           {"(a: f32[20,9] col, b: f32[9,4]): f32 = matmul(a, b)", "m n"},
+           {"(a: f32[20,9] col, b: f32[9,1]): f32 = matmul(a, b)", "m"},
+           {"(a: f32[1,9] col, b: f32[9,20]): f32 = matmul(a, b)", "n"},
+           {"(a: f32[20,9], b: f32[9,20]): f32 col = matmul(a, b)", "m n"},
+           {"(a: f32[20,9], b: f32[9,20] col): f32 col = matmul(a, b)", "m"},
+           {"(x: f32[1,9,9,3] order(0, 3, 1, 2), k: f32[3,3,3,8]): f32 order(0, 3, 1, 2) = "
+            "conv2d(x, k)",
+            "f w"},
+           {"(x: f32[1,9,9,3], k: f32[3,3,3,8]): f32 = conv2d(x, k)", "f"},
+           {"(x: f32[9,10], y: f32[9,10]): f32 = x + y", "i"},
+           {"(x: f32[9,10], y: f32[9,10] col): f32 = x + y", "i0 i1"},
+           {"(x: f32[9,10,11]): f32 = reduce_max(x, axis=1)", "i1"},
+       }) {
+    CAPTURE(row.spec);
+    const KernelSpec k = *parse_spec(row.spec);
+    const Computation& c = k.computation();
+    std::set<std::string_view> found;
+    for (const Family& f : families(c, *find_isa("avx2")))
+      if (f.lane >= 0 && !f.kernel->lanes_reduce) found.insert(c.dims[f.lane].name);
+    CHECK(fmt::format("{}", fmt::join(found, " ")) == row.dims);
+  }
+}
+
 struct Rows {
   const char* spec;
   const char* isa;

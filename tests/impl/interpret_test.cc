@@ -205,7 +205,7 @@ constexpr Row kRows[] = {
      "  rest 1\n    loop m by 1\n      loop n by 8\n"
      "        body\n          call\n        rest 1\n          call\n"},
     {"elementwise, one operand transposed", "(x: f32[5,7], y: f32[5,7] col): f32 = add(x, y)",
-     "map_f32x8", 1, "loop i0 by 1\n  copy y to L1\n    call\n"},
+     "map_f32x8 lane=i1", 1, "loop i0 by 1\n  copy y to L1\n    call\n"},
     {"elementwise in flat strips", "(x: f32[5,7], y: f32[5,7]): f32 = mul(x, y)", "map_f32x8", 2,
      "parallel i by 8\n  body\n    call\n  rest 3\n    call\n"},
     {"the same operand twice", "(x: f32[35]): f32 = add(x, x)", "map_f32x8", 1,

@@ -395,7 +395,7 @@ bool Space::follows_rows(const Spec& s, int operand, const Region& r) const {
 // Where it is known what it costs that they are not.
 bool Space::pieces_are_streams(const Place& p) const {
   return !p.packed && follows_streams(p.level) && rows_are_streams() &&
-         machine().levels[p.level].row_millicycles > 0;
+         machine().levels[p.level].piece_start_millicycles() > 0;
 }
 
 // Rows along the reduction, of which a leaf reads a piece each and the next leaf the next pieces:
@@ -533,7 +533,7 @@ Cost Steps::at(int dim, i64 tile) const {
 i64 Space::begin_again(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   const i64 pieces = follows_pieces(s, operand, r) ? r.rows : 0;
-  return begin(from, r.rows) + pieces * machine().levels[from].row_millicycles;
+  return begin(from, r.rows) + pieces * machine().levels[from].piece_start_millicycles();
 }
 
 i64 Space::begin(Level from, i64 rows) const {

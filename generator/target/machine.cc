@@ -53,6 +53,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"lone_line_cycles", &LevelDesc::lone_millicycles, true, 1, kMaxCycles, true},
     {"streams_percent", &LevelDesc::streams_percent, false, 1, 100, true},
     {"row_cycles", &LevelDesc::row_millicycles, true, 1, kMaxCycles, true},
+    {"piece_cycles", &LevelDesc::piece_millicycles, true, 1, kMaxCycles, true},
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
      true},

@@ -51,6 +51,8 @@ struct LevelDesc {
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer
   // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
+  // What it costs that leaves come anew to a piece of a row along the reduction; 0: as a row does.
+  i64 piece_millicycles = 0;
   // What is waited for a line that a copy reads and that was asked for, to L2, beside the
   // arithmetic between: by the copy before it; by leaves, two or more, which do it where that is
   // known. 0: not known.
@@ -63,6 +65,9 @@ struct LevelDesc {
   // So many percent of `bytes`, but no more than is kept.
   i64 room(int percent) const {
     return bytes * (kept_percent > 0 ? std::min(kept_percent, percent) : percent) / 100;
+  }
+  i64 piece_start_millicycles() const {
+    return piece_millicycles > 0 ? piece_millicycles : row_millicycles;
   }
   bool asks_ahead() const { return asked_copy_millicycles > 0 || asked_by_leaves_millicycles > 0; }
   i64 asked_by_copy_millicycles() const {  // where it asks although nothing is known of it

@@ -260,8 +260,12 @@ class Reader {
       return bad("streams_percent",
                  "has no effect: only [L3] gains less by streams than [memory], of which "
                  "`two_streams_percent` and `four_streams_percent` are");
-    if (d.row_millicycles > 0 && l < kL3)
-      return bad("row_cycles", "has no effect: only in [L3] and [memory] are rows streams");
+    for (const auto& [key, value] : {std::pair("row_cycles", d.row_millicycles),
+                                     std::pair("piece_cycles", d.piece_millicycles)})
+      if (value > 0 && l < kL3)
+        return bad(key, "has no effect: only in [L3] and [memory] are rows streams");
+    if (d.piece_millicycles > 0 && d.stream_millicycles == 0)
+      return bad("piece_cycles", "has no effect without `stream_line_cycles`");
     if (d.asked_row_millicycles > 0 && !d.asks_ahead())
       return bad("asked_row_cycles", fmt::format("has no effect: without `{}` or `{}` there copies "
                                                  "ask for nothing",

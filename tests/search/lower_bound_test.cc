@@ -101,6 +101,7 @@ Machine any_machine(Draw& draw) {
     m.levels[l].asked_row_millicycles = draw.among({0, 0, 20'000});
     m.levels[l].lone_millicycles = draw.among({0, 0, 9000});
     m.levels[l].row_millicycles = draw.among({0, 0, 4000});
+    m.levels[l].piece_millicycles = draw.among({0, 0, 3000});
   }
   if (draw.below(2) == 0) m = streaming(m, 64, draw.among({1000, 4000}));
   m.two_streams_percent = static_cast<int>(draw.among({100, 80}));

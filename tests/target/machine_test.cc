@@ -171,6 +171,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"prefetched_line_cycles = 9\n", "row_cycles = 30.5\n",
      [](const Machine& m) { return m.levels[kMemory].row_millicycles == 30'500; },
      [](const Machine& m) { return m.levels[kMemory].row_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "stream_line_cycles = 9\npiece_cycles = 3.5\n",
+     [](const Machine& m) { return m.levels[kMemory].piece_start_millicycles() == 3'500; },
+     [](const Machine& m) { return m.levels[kMemory].piece_start_millicycles() == 0; }},
     {"bytes = 8388608\n", "kept_percent = 40\n",
      [](const Machine& m) { return m.levels[kL3].kept_percent == 40; },
      [](const Machine& m) { return m.levels[kL3].kept_percent == 0; }},
@@ -353,7 +356,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -461,6 +464,16 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:43:14: error: `row_cycles` in [L2] has no effect: only in [L3] and [memory] are rows streams
   row_cycles = 3
                ^
+)"},
+    {"shared_line_cycles = 2.001", "piece_cycles = 3\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:16: error: `piece_cycles` in [L2] has no effect: only in [L3] and [memory] are rows streams
+  piece_cycles = 3
+                 ^
+)"},
+    {"shared_line_cycles = 6", "piece_cycles = 3\nshared_line_cycles = 6",
+     R"(toy.toml:60:16: error: `piece_cycles` in [memory] has no effect without `stream_line_cycles`
+  piece_cycles = 3
+                 ^
 )"},
     {"shared_line_cycles = 6", "lone_line_cycles = 10.5\nshared_line_cycles = 6",
      R"(toy.toml:60:20: error: `lone_line_cycles` in [memory] must be at least `line_cycles`, 11

@@ -23,6 +23,11 @@ foreach(shape IN ITEMS 6x256x16 16x2048x2048 100x77x300 1000x1x1000 35x700x2048)
   morello_mkn(${shape})
   list(APPEND products "f32_${shape}|1|(a: f32[${m},${k}], b: f32[${k},${n}]): f32 = matmul(a, b)")
 endforeach()
+# Few rows, and weights in row order.
+foreach(shape IN ITEMS 1x512x2048 1x5000x300 4x421x2445 8x1024x1024)
+  morello_mkn(${shape})
+  list(APPEND products "f32_${shape}|1|(a: f32[${m},${k}], b: f32[${k},${n}]): f32 = matmul(a, b)")
+endforeach()
 list(APPEND products
   "f32_512_packed|1|(a: f32[512,512], b: f32[512,512] packed): f32 = matmul(a, b)"
   "f32_16x2048x2048_packed|1|(a: f32[16,2048], b: f32[2048,2048] packed): f32 = matmul(a, b)"

@@ -13,7 +13,7 @@ int without_rounding(const Expression& e, int term) {
 }
 
 // The operand or extra that a term is; -1: it is none.
-int operand(const Graph& g, Place p) {
+int operand(const Graph& g, TermPlace p) {
   const Term& t = body(g, p.stage)[p.term];
   return t.fn == Fn::kInput   ? t.a
          : t.fn == Fn::kExtra ? g.stages[p.stage].computation.inputs() + 1 + t.a
@@ -43,7 +43,7 @@ class Bounded {
     return t.fn == Fn::kSub && is_no_less({stage_, t.a}, t.b);
   }
   // Whether it is the maximum of the expression, or the maximum of that and something else.
-  bool is_no_less(Place expression, int term) const {
+  bool is_no_less(TermPlace expression, int term) const {
     const Term& t = from_[term];
     if (t.fn == Fn::kMax) return is_no_less(expression, t.a) || is_no_less(expression, t.b);
     return maximum_of(g_, expression, {stage_, term}) >= 0;
@@ -105,7 +105,7 @@ std::vector<AxisMap> elements(const Graph& g, int stage, const Operand& o) {
   return axes;
 }
 
-bool same_elements(const Graph& g, Place p, Place q) {
+bool same_elements(const Graph& g, TermPlace p, TermPlace q) {
   p.term = without_rounding(body(g, p.stage), p.term);
   q.term = without_rounding(body(g, q.stage), q.term);
   const int x = operand(g, p), y = operand(g, q);
@@ -122,7 +122,7 @@ bool same_elements(const Graph& g, Place p, Place q) {
   return both(a.a, b.a) && both(a.b, b.b) && both(a.c, b.c);
 }
 
-int maximum_of(const Graph& g, Place expression, Place maximum) {
+int maximum_of(const Graph& g, TermPlace expression, TermPlace maximum) {
   const int o = operand(g, maximum);
   if (o < 0) return -1;
   const int max = g.tensor_of(maximum.stage, o) - g.params;
@@ -130,7 +130,7 @@ int maximum_of(const Graph& g, Place expression, Place maximum) {
   const Computation& c = g.stages[max].computation;
   const bool reads_it = elements(g, maximum.stage, g.stages[maximum.stage].computation.tensor(o)) ==
                         elements(g, max, c.output());
-  const Place of{max, static_cast<int>(c.body.size()) - 1};
+  const TermPlace of{max, static_cast<int>(c.body.size()) - 1};
   return reads_it && same_elements(g, expression, of) ? max : -1;
 }
 

@@ -12,15 +12,15 @@ std::vector<AxisMap> axes_in(const Graph& g, int stage, const Operand& o);
 std::vector<AxisMap> elements(const Graph& g, int stage, const Operand& o);
 
 // A term of the body of a stage.
-struct Place {
+struct TermPlace {
   int stage = 0, term = 0;
 };
 // Whether both are the same expression of the same elements, rounded or not.
-bool same_elements(const Graph& g, Place a, Place b);
+bool same_elements(const Graph& g, TermPlace a, TermPlace b);
 
 // The stage that makes the maximum of an expression over some dims, as it is, where a term reads
 // it element by element; -1: the term is something else.
-int maximum_of(const Graph& g, Place expression, Place maximum);
+int maximum_of(const Graph& g, TermPlace expression, TermPlace maximum);
 
 // exp(x - m), where m is the maximum of x over some dims: as an exponential of what is not
 // positive. A product that is x is rounded first. GCC joins product and difference if it may, and

@@ -6,7 +6,6 @@
 #include <numeric>
 
 namespace morello {
-
 namespace {
 
 // A line of generated text (HLO, say) can be of any length: what is around the place.

@@ -9,7 +9,7 @@ namespace morello {
 namespace {
 
 // A line of generated text (HLO, say) can be of any length: what is around the place.
-constexpr size_t kColumnsShown = 160, kColumnsBefore = 100;
+constexpr size_t kColumnsShown = 300, kColumnsBefore = 200;
 
 struct Excerpt {
   std::string text;

@@ -38,23 +38,23 @@ TEST_CASE("a diagnostic prints its place, the line and a caret") {
 }
 
 TEST_CASE("of a long line what is around the caret") {
-  const std::string a(100, 'a'), z(100, 'z'), euros = "\u20ac\u20ac\u20ac\u20ac";
+  const std::string a(200, 'a'), z(200, 'z'), euros = "\u20ac\u20ac\u20ac\u20ac";
   struct Row {
     std::string line;
     int column, length;
     std::string text, below;
   };
   const Row rows[] = {
-      {a + "bcd" + z, 101, 3, a + "bcd" + z.substr(0, 57) + "...", std::string(100, ' ') + "^~~"},
-      {a + a + "bcd" + z, 201, 3, "..." + a + "bcd" + z.substr(0, 57) + "...",
-       std::string(103, ' ') + "^~~"},
-      {a + a + z, 300, 1, "..." + a.substr(0, 1) + z, std::string(103, ' ') + "^"},
-      {a + a + z, 301, 1, "..." + z, std::string(103, ' ') + "^"},
-      {a + z, 1, 900, a + z.substr(0, 60) + "...", "^" + std::string(159, '~')},
+      {a + "bcd" + z, 201, 3, a + "bcd" + z.substr(0, 97) + "...", std::string(200, ' ') + "^~~"},
+      {a + a + "bcd" + z, 401, 3, "..." + a + "bcd" + z.substr(0, 97) + "...",
+       std::string(203, ' ') + "^~~"},
+      {a + a + z, 600, 1, "..." + a.substr(0, 1) + z, std::string(203, ' ') + "^"},
+      {a + a + z, 601, 1, "..." + z, std::string(203, ' ') + "^"},
+      {a + z, 1, 900, a + z.substr(0, 100) + "...", "^" + std::string(299, '~')},
       // Not in the middle of a character.
-      {euros + a.substr(1) + z, 108, 1,
-       "..." + euros.substr(9) + a.substr(1) + z.substr(0, 58) + "...",
-       std::string(101, ' ') + "^"},
+      {euros + a.substr(1) + z, 208, 1,
+       "..." + euros.substr(9) + a.substr(1) + z.substr(0, 98) + "...",
+       std::string(201, ' ') + "^"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);

@@ -23,10 +23,10 @@ bool same_elements(const Graph& g, TermPlace a, TermPlace b);
 int maximum_of(const Graph& g, TermPlace expression, TermPlace maximum);
 
 // exp(x - m), where m is the maximum of x over some dims: as an exponential of what is not
-// positive. A product that is x is rounded first. GCC joins product and difference if it may, and
-// what is left of the rounding of m, 2^-24 of it, is no small error any more where m is large:
-// exp of that is infinite or all are 0, and `softmax(0.3 * x, axis=1)` of numbers beyond 1e10 was
-// NaN.
+// positive. A product that is x is rounded first, whatever is made of x - m. GCC joins product and
+// difference if it may, and what is left of the rounding of m, 2^-24 of it, is no small error any
+// more where m is large: exp of that is infinite or all are 0, and `softmax(0.3 * x, axis=1)` of
+// numbers beyond 1e10 was NaN.
 void bound_exponentials(Graph& g);
 
 }  // namespace morello

@@ -26,8 +26,11 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
   const size_t row = find([&](const BoxDigit& d) { return to_stride(d, into) == unit; });
   const size_t column = find([&](const BoxDigit& d) { return from_stride(d, into) == unit; });
   if (row == n || column == n || row == column || digits[column].count < t.columns) return {};
-  if (t.dense && !(to_stride(digits[column], into) == t.rows * unit)) return {};
+  if (t.dense_columns && !(to_stride(digits[column], into) == t.rows * unit)) return {};
   const i64 first = std::min<i64>(digits[row].count, t.rows);
+  if (t.dense_rows && (first < t.rows || digits[column].count > t.columns ||
+                       !(from_stride(digits[row], into) == t.columns * unit)))
+    return {};
   size_t next = n;
   if (first < t.rows) {
     next = find([&](const BoxDigit& d) { return to_stride(d, into) == unit * first; });
@@ -43,7 +46,7 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
     const bool inside = i == row || i == column || i >= n || (i == next && next < n);
     (inside ? f.inside : f.around).push_back(digits[i]);
   }
-  for (i64 i = 0; i < t.rows; ++i)
+  for (i64 i = 0; i < (t.dense_rows ? 1 : t.rows); ++i)
     f.sources.push_back(i % first * from_stride(digits[row], into) +
                         (next == n ? Offset() : i / first * from_stride(digits[next], into)));
   return f;

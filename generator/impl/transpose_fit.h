@@ -17,7 +17,7 @@ struct TransposeFit {
   size_t rows = 0;               // ... this one in parts of `step`
   size_t column = 0;             // ... this one, adjacent in the source, in parts of row->columns
   i64 step = 1;
-  std::vector<Offset> sources;  // where its rows begin, in elements
+  std::vector<Offset> sources;  // where its rows begin, in elements; of dense ones the first
 };
 
 // The first row of the ISA that fits elements of this type, moved as they are; none if `row` is

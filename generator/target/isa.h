@@ -102,6 +102,9 @@ struct Kernel {
   // Computes any body that has its own at the root, with what the ISA's functions make of operands
   // in the places of its inputs.
   bool maps = false;
+  // Computes nothing: leaves are copies of a tile from where it lies to where it is to be, by the
+  // ISA's rows for that.
+  bool moves = false;
   Dtype input = Dtype::f32;    // register element type of the inputs,
   Dtype input_b = input;       // ... of the second one
   Dtype output = Dtype::f32;   // register element type of the accumulator or result
@@ -128,13 +131,15 @@ struct Kernel {
 // does.
 //
 // {s0} {s1} ..: pointers to const, where the rows begin; {d0} {d1} ..: where the columns do. Where
-// `dense`, the columns follow each other without a gap, and there is only {d0}.
+// they are dense, they follow each other without a gap, and there is only {s0}, or {d0}. Rows that
+// are have no other columns.
 struct Transpose {
   std::string_view name;
   int bytes = 4;
   int rows = 1;
   int columns = 1;
-  bool dense = false;
+  bool dense_rows = false;
+  bool dense_columns = false;
   std::string_view code;
 };
 

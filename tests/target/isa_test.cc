@@ -143,11 +143,11 @@ void check_access(const Access& a) {
 void check_transpose(const Transpose& t) {
   CAPTURE(t.name);
   Names names;
-  for (int i = 0; i < t.rows; ++i) names.insert(fmt::format("s{}", i));
-  for (int i = 0; i < (t.dense ? 1 : t.columns); ++i) names.insert(fmt::format("d{}", i));
+  for (int i = 0; i < (t.dense_rows ? 1 : t.rows); ++i) names.insert(fmt::format("s{}", i));
+  for (int i = 0; i < (t.dense_columns ? 1 : t.columns); ++i) names.insert(fmt::format("d{}", i));
   CHECK(placeholders(t.code) == names);
-  CHECK(t.rows <= 8);
-  CHECK((t.dense || t.columns <= 8));
+  CHECK((t.dense_rows || t.rows <= 8));
+  CHECK((t.dense_columns || t.columns <= 8));
 }
 
 void check_function(const Isa& isa, const Function& f) {

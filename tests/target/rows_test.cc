@@ -387,16 +387,17 @@ void test_access(const RowsLibrary& library, const Access& a, Source& source, un
 void test_transpose(const RowsLibrary& library, const Transpose& t, Source& source) {
   CAPTURE(t.name);
   const auto size = [](int count) { return static_cast<size_t>(count); };
-  const size_t apart = size(t.dense ? t.rows * t.bytes : kRowBytes);
-  const size_t in = size((t.rows - 1) * kRowBytes + t.columns * t.bytes);
+  const size_t apart = size(t.dense_columns ? t.rows * t.bytes : kRowBytes);
+  const size_t row = size(t.dense_rows ? t.columns * t.bytes : kRowBytes);
+  const size_t in = size(t.rows - 1) * row + size(t.columns * t.bytes);
   std::vector<unsigned char> want(size(t.columns - 1) * apart + size(t.rows * t.bytes), 0xee);
   Fence from, to;
   unsigned char *src = from.last(in), *dst = to.last(want.size());
   for (size_t i = 0; i < in; ++i) src[i] = static_cast<unsigned char>(source.bits());
   for (int r = 0; r < t.rows; ++r)
     for (int c = 0; c < t.columns; ++c)
-      std::memcpy(&want[size(c) * apart + size(r * t.bytes)], src + r * kRowBytes + c * t.bytes,
-                  size(t.bytes));
+      std::memcpy(&want[size(c) * apart + size(r * t.bytes)],
+                  src + size(r) * row + size(c * t.bytes), size(t.bytes));
   std::memset(dst - 1, 0xee, want.size() + 1);
   library.find(t.name, "code")(src, nullptr, dst);
   CHECK(std::memcmp(dst, want.data(), want.size()) == 0);

@@ -12,8 +12,9 @@ inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32,  &kernels::a
 // bytes of a row at a time, which is what panels have; its vectors are for dims that are no longer
 // (impl/family.h).
 inline constexpr const Rows* kAvx512ShortRows[] = {
-    &kernels::avx2_int,       &kernels::avx2_reduce, &kernels::avx2_math, &kernels::avx2_access,
-    &kernels::avx2_transpose, &kernels::f16c,        &kernels::scalar,    &kernels::scalar_math};
+    &kernels::avx2_int,    &kernels::avx2_reduce,     &kernels::avx2_math,
+    &kernels::avx2_access, &kernels::avx2_interleave, &kernels::avx2_transpose,
+    &kernels::f16c,        &kernels::scalar,          &kernels::scalar_math};
 
 // Of a set with more rows. Helpers of short vectors come first: others call them.
 inline std::string avx512_preludes(RowList more) {

@@ -1,6 +1,7 @@
 // Transpositions in AVX2 registers. Rows i and i + 4 share a register, one in either half (the
 // load that inserts the upper half needs no shuffle), so that no unpacking crosses halves. Columns
-// of six are stored as eight where the store of the next column puts the last two right.
+// of six are stored as eight where the store of the next column puts the last two right. Loads and
+// stores are those of avx2_interleave.cc.
 #include "target/tables.h"
 
 namespace morello::kernels {
@@ -17,7 +18,7 @@ static constexpr Transpose kTransposes[] = {
      .bytes = 4,
      .rows = 6,
      .columns = 4,
-     .dense = true,
+     .dense_columns = true,
      .code = "transpose_4bytes_6x4_dense({s0}, {s1}, {s2}, {s3}, {s4}, {s5}, {d0});"},
     {.name = "transpose_4bytes_4x4",
      .bytes = 4,
@@ -30,12 +31,6 @@ static constexpr Transpose kTransposes[] = {
      .rows = 2,
      .columns = 4,
      .code = "transpose_4bytes_2x4({s0}, {s1}, {d0}, {d1}, {d2}, {d3});"},
-    {.name = "interleave_2bytes_2x8",
-     .bytes = 2,
-     .rows = 2,
-     .columns = 8,
-     .dense = true,
-     .code = "interleave_2bytes({s0}, {s1}, {d0});"},
     {.name = "transpose_2bytes_8x8",
      .bytes = 2,
      .rows = 8,
@@ -58,54 +53,9 @@ static constexpr Transpose kTransposes[] = {
      .code = "transpose_2bytes_2x8({s0}, {s1},\n"
              "                     {d0}, {d1}, {d2}, {d3}, {d4}, {d5}, {d6}, "
              "{d7});"},
-    {.name = "interleave_1byte_2x16",
-     .bytes = 1,
-     .rows = 2,
-     .columns = 16,
-     .dense = true,
-     .code = "interleave_1byte({s0}, {s1}, {d0});"},
-    // The quads of a panel.
-    {.name = "interleave_1byte_4x16",
-     .bytes = 1,
-     .rows = 4,
-     .columns = 16,
-     .dense = true,
-     .code = "interleave_1byte_quads({s0}, {s1}, {s2}, {s3}, {d0});"},
 };
 
 static constexpr std::string_view kPrelude = R"(
-MORELLO_UNUSED MORELLO_TARGET static inline __m128i load_16(const void* p) noexcept {
-  return _mm_loadu_si128(static_cast<const __m128i*>(p));
-}
-MORELLO_UNUSED MORELLO_TARGET static inline __m256i load_16_16(const void* p,
-                                                               const void* q) noexcept {
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(load_16(p)), load_16(q), 1);
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void store_16(void* p, __m128i v) noexcept {
-  _mm_storeu_si128(static_cast<__m128i*>(p), v);
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void store_32(void* p, __m256i v) noexcept {
-  _mm256_storeu_si256(static_cast<__m256i*>(p), v);
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void store_16_16(void* p, void* q,
-                                                             __m256i v) noexcept {
-  store_16(p, _mm256_castsi256_si128(v));
-  store_16(q, _mm256_extracti128_si256(v, 1));
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void store_8_8(void* p, void* q, __m128i v) noexcept {
-  const long long low = _mm_cvtsi128_si64(v), high = _mm_extract_epi64(v, 1);
-  __builtin_memcpy(p, &low, sizeof low);
-  __builtin_memcpy(q, &high, sizeof high);
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void store_4_4_4_4(void* p0, void* p1, void* p2,
-                                                               void* p3, __m128i v) noexcept {
-  const int v0 = _mm_cvtsi128_si32(v), v1 = _mm_extract_epi32(v, 1);
-  const int v2 = _mm_extract_epi32(v, 2), v3 = _mm_extract_epi32(v, 3);
-  __builtin_memcpy(p0, &v0, sizeof v0);
-  __builtin_memcpy(p1, &v1, sizeof v1);
-  __builtin_memcpy(p2, &v2, sizeof v2);
-  __builtin_memcpy(p3, &v3, sizeof v3);
-}
 MORELLO_UNUSED MORELLO_TARGET static inline void transpose_4bytes_8x4(
     const void* s0, const void* s1, const void* s2, const void* s3, const void* s4, const void* s5,
     const void* s6, const void* s7, void* d0, void* d1, void* d2, void* d3) noexcept {
@@ -152,12 +102,6 @@ MORELLO_UNUSED MORELLO_TARGET static inline void transpose_4bytes_2x4(
   store_8_8(d0, d1, _mm_unpacklo_epi32(r0, r1));
   store_8_8(d2, d3, _mm_unpackhi_epi32(r0, r1));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes(const void* s0, const void* s1,
-                                                                   void* d0) noexcept {
-  const __m128i r0 = load_16(s0), r1 = load_16(s1);
-  store_16(d0, _mm_unpacklo_epi16(r0, r1));
-  store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi16(r0, r1));
-}
 MORELLO_UNUSED MORELLO_TARGET static inline void transpose_2bytes_8x8(
     const void* s0, const void* s1, const void* s2, const void* s3, const void* s4, const void* s5,
     const void* s6, const void* s7, void* d0, void* d1, void* d2, void* d3, void* d4, void* d5,
@@ -188,26 +132,6 @@ MORELLO_UNUSED MORELLO_TARGET static inline void transpose_2bytes_2x8(
   const __m128i r0 = load_16(s0), r1 = load_16(s1);
   store_4_4_4_4(d0, d1, d2, d3, _mm_unpacklo_epi16(r0, r1));
   store_4_4_4_4(d4, d5, d6, d7, _mm_unpackhi_epi16(r0, r1));
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte(const void* s0, const void* s1,
-                                                                  void* d0) noexcept {
-  const __m128i r0 = load_16(s0), r1 = load_16(s1);
-  store_16(d0, _mm_unpacklo_epi8(r0, r1));
-  store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi8(r0, r1));
-}
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const void* s0,
-                                                                        const void* s1,
-                                                                        const void* s2,
-                                                                        const void* s3,
-                                                                        void* d0) noexcept {
-  const __m128i r0 = load_16(s0), r1 = load_16(s1), r2 = load_16(s2), r3 = load_16(s3);
-  const __m128i a = _mm_unpacklo_epi8(r0, r1), b = _mm_unpacklo_epi8(r2, r3);
-  const __m128i c = _mm_unpackhi_epi8(r0, r1), d = _mm_unpackhi_epi8(r2, r3);
-  char* const p = static_cast<char*>(d0);
-  store_16(p, _mm_unpacklo_epi16(a, b));
-  store_16(p + 16, _mm_unpackhi_epi16(a, b));
-  store_16(p + 32, _mm_unpacklo_epi16(c, d));
-  store_16(p + 48, _mm_unpackhi_epi16(c, d));
 }
 )";
 

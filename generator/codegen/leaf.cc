@@ -16,6 +16,7 @@
 #include "codegen/access.h"
 #include "codegen/expression.h"
 #include "codegen/leaf_writer.h"
+#include "codegen/pack.h"
 #include "impl/finishing.h"
 
 namespace morello {
@@ -492,7 +493,22 @@ Body LeafWriter::body() {
   return w_.body();
 }
 
+// A leaf that moves its tile.
+static std::string moving_leaf(Functions& functions, const Problem& p, const LeafJob& job) {
+  const Ref &in = job.refs[0], &out = job.refs[1];
+  const std::string params =
+      fmt::format("{} __restrict src, {} __restrict dst{}{}", const_pointer(in.dtype),
+                  mutable_pointer(out.dtype), stride_params(in.map), stride_params(out.map));
+  return functions.add("leaf", params,
+                       copy_body(*p.family.isa, {.packed = out.map,
+                                                 .other = in.map,
+                                                 .packed_type = out.dtype,
+                                                 .other_type = in.dtype,
+                                                 .extent = job.extent}));
+}
+
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {
+  if (p.family.kernel->moves) return moving_leaf(functions, p, job);
   LeafWriter leaf(functions, p, job);
   return functions.add("leaf", leaf.params(), leaf.body());
 }

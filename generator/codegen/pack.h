@@ -26,6 +26,9 @@ std::string pack_function(Functions& functions, const Isa& isa, const PackJob& j
 // Its last arguments.
 std::string pack_args(const PackJob& job);
 
+// A text of the same with `src` and `dst` for the pointers, `packed` being any place of the tile.
+Body copy_body(const Isa& isa, const PackJob& job);
+
 // Name of a function (T* dst[, strides of the place]) that sets the tile, padding included, to a
 // number.
 std::string fill_function(Functions& functions, const Ref& out, const Extents& extent,

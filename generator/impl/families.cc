@@ -95,6 +95,7 @@ struct Builder {
 
   void run();
   void with_lane(int dim);
+  void moving();
   bool load_body_extras();
   void choose_loads(int operand);
   void choose_quantum();
@@ -111,26 +112,58 @@ bool all_touch(const Computation& c, int dim) {
   return inputs_touch(c, dim) && touches(c.output(), dim);
 }
 
+// Whether a dim may be read in any order: all that have it have it as one axis, in no blocks, and
+// no windows move along anything.
+bool any_order(const Computation& c, int dim) {
+  for (int t = 0; t < c.tensors(); ++t) {
+    const Operand& o = c.tensor(t);
+    if (!o.zeros.empty()) return false;
+    for (const AxisMap& axis : o.axes)
+      if (axis.size() > 1 || (axis.size() == 1 && axis[0].coefficient != 1)) return false;
+    if (!touches(o, dim)) continue;
+    if (o.packed) return false;
+    int terms = 0;
+    for (const AddressTerm& a : given_address(c, t).terms)
+      if (a.dim == dim && (++terms > 1 || !a.is_plain())) return false;
+  }
+  return true;
+}
+
+// Whether copies take rows of so many elements apart, and put them together, by rows of the ISA.
+bool takes_apart(const Isa& isa, Dtype type, i64 elements) {
+  const auto fits = [&](const Transpose& t) {
+    return t.dense_rows && t.bytes == bytes(type) && t.columns == elements;
+  };
+  return std::any_of(isa.transposes.begin(), isa.transposes.end(),
+                     [&](const auto& rows) { return std::any_of(rows.begin(), rows.end(), fits); });
+}
+
 // Dims along which vectors of the output can run: where its elements are adjacent, so that a store
 // is a store, or those of an input, so that a load is one; then the output is gathered in a buffer.
-// (f32 512x373 stored by columns, times 373x4: 0.26 of the time by AVX2, 0.41 by AVX-512.) Dims of
-// extent 1 offer nothing unless there is nothing else.
-std::vector<int> lane_dims(const Computation& c, bool reduce) {
+// (f32 512x373 stored by columns, times 373x4: 0.26 of the time by AVX2, 0.41 by AVX-512.) Where
+// all of these are a few elements, along any: copies take such rows apart. (`a * b` of 1440 rows
+// of 2 and 3 f32: 0.59 and 0.77 of the time by AVX2, 0.76 and 0.81 by AVX-512; of 4, which a store
+// does, 1.38 and 1.36.) Dims of extent 1 offer nothing unless there is nothing else.
+std::vector<int> lane_dims(const Computation& c, const Isa& isa, bool reduce) {
   std::vector<int> all, adjacent;
+  bool short_rows = c.output().dtype == c.compute;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
     if (c.dims[d].reduction != reduce || c.dims[d].extent == 1) continue;
     all.push_back(d);
     bool unit = false;
     for (int o = 0; o <= c.inputs(); ++o) unit |= given_address(c, o).unit_stride(d) == 1;
-    if (unit) adjacent.push_back(d);
+    if (!unit) continue;
+    adjacent.push_back(d);
+    short_rows = short_rows && takes_apart(isa, c.compute, c.dims[d].extent);
   }
-  return reduce || adjacent.empty() ? all : adjacent;
+  return reduce || adjacent.empty() || short_rows ? all : adjacent;
 }
 
 void Builder::run() {
   if (!fits(k, isa, c) || outdone(k, isa, c)) return;
   f.isa = &isa;
   f.kernel = &k;
+  if (k.moves) return moving();
   if (k.group > 1) {
     // Pairs run along the innermost reduction dim, which every input touches.
     for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
@@ -142,8 +175,54 @@ void Builder::run() {
   // none. (G, AVX-512: f32 6x256x8 334 ns, with masks 478; 8 cubed 13.4 and 14.0, and 26.1 where
   // the output lies right behind b: loads wait for stores to what their masks leave out.)
   const bool narrow = k.lanes < isa.widest();
-  for (int d : lane_dims(c, k.lanes_reduce))
+  for (int d : lane_dims(c, isa, k.lanes_reduce))
     if (!narrow || c.dims[d].extent <= k.lanes) with_lane(d);
+}
+
+// Tiles that a copy takes at once, in elements: along what is adjacent in the source or the result,
+// and all together.
+constexpr i64 kMovedSide = 64;
+constexpr i64 kMovedTile = 4096;
+
+// Leaves that are copies, where the result is the operand in another order.
+void Builder::moving() {
+  const Operand &from = c.operands[0], &to = c.output();
+  const bool bare = c.body.size() == 1 && c.finish.empty() && c.extras.empty();
+  if (!bare || stored(from.dtype) != stored(to.dtype) || !c.sizes.empty()) return;
+  const AddressMap source = given_address(c, 0), target = given_address(c, 1);
+  if (!source.is_plain() || !target.is_plain()) return;
+  bool other_order = false;
+  f.quantum.fill(1);
+  i64 tile = 1;
+  std::vector<std::pair<i64, int>> by_stride;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    if (!any_order(c, d) || !all_touch(c, d)) return;
+    if (c.dims[d].extent == 1) continue;
+    const i64 in = source.unit_stride(d), out = target.unit_stride(d);
+    other_order |= in != out;
+    if (in == 1 || out == 1) tile *= f.quantum[d] = std::min(c.dims[d].extent, kMovedSide);
+    by_stride.emplace_back(std::min(in, out), d);
+  }
+  if (!other_order) return;
+  // What of the tile is left goes to the dims whose elements lie next to one another.
+  std::sort(by_stride.begin(), by_stride.end());
+  for (const auto& [stride, d] : by_stride) {
+    tile /= f.quantum[d];
+    const i64 left = kMovedTile / tile, sides = left / kMovedSide * kMovedSide;
+    const i64 most = std::max(f.quantum[d], sides > 0 ? sides : left);
+    tile *= f.quantum[d] = std::min(c.dims[d].extent, most);
+  }
+  for (const bool store : {false, true}) {
+    const Access* row =
+        store ? store_row(isa, 1, to.dtype, c.compute) : load_row(isa, 1, from.dtype, c.compute);
+    if (row == nullptr) return;
+    if (store)
+      f.store = row;
+    else
+      f.loads.push_back(row);
+  }
+  f.packed.resize(c.operands.size());
+  out.push_back(f);
 }
 
 void Builder::with_lane(int dim) {
@@ -395,23 +474,6 @@ i64 parts_of(i64 extent) {
   return 0;
 }
 
-// Whether a dim may be read in any order: all that have it have it as one axis, in no blocks, and
-// no windows move along anything.
-bool any_order(const Computation& c, int dim) {
-  for (int t = 0; t < c.tensors(); ++t) {
-    const Operand& o = c.tensor(t);
-    if (!o.zeros.empty()) return false;
-    for (const AxisMap& axis : o.axes)
-      if (axis.size() > 1 || (axis.size() == 1 && axis[0].coefficient != 1)) return false;
-    if (!touches(o, dim)) continue;
-    if (o.packed) return false;
-    int terms = 0;
-    for (const AddressTerm& a : given_address(c, t).terms)
-      if (a.dim == dim && (++terms > 1 || !a.is_plain())) return false;
-  }
-  return true;
-}
-
 // The same with rows of a dim far apart, where lanes run along rows as the user has them. What has
 // the dim is not copied then, as copies have an order of their own; so it is in no blocks, which
 // are always copied.
@@ -487,7 +549,7 @@ std::vector<Family> families(const Computation& c, const Isa& isa) {
   for (std::span<const Kernel> rows : isa.kernels)
     for (const Kernel& k : rows) Builder{c, isa, k, out}.run();
   if (std::any_of(out.begin(), out.end(), [&](const Family& f) { return replaces_scalar(f, c); }))
-    std::erase_if(out, [](const Family& f) { return f.kernel->lanes == 1; });
+    std::erase_if(out, [](const Family& f) { return f.kernel->lanes == 1 && !f.kernel->moves; });
   return out;
 }
 

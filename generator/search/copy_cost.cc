@@ -5,6 +5,7 @@
 #include "impl/patchwork.h"
 #include "impl/shares.h"
 #include "impl/transpose_fit.h"
+#include "search/leaf_work.h"
 #include "search/space.h"
 #include "spec/sizes.h"
 
@@ -45,38 +46,58 @@ static AddressMap anywhere(AddressMap map, i64 line_elements) {
   return map;
 }
 
+// Where elements lie in short rows, which follow one another, a dim has no more of them than there
+// are before the next one begins. The innermost such row.
+Space::Copying Space::within_rows(const AddressMap& given, Extents& e) {
+  Copying found;
+  if (!given.is_plain()) return found;
+  for (const AddressTerm& t : given.terms)
+    for (const AddressTerm& next : given.terms) {
+      if (next.stride <= t.stride || next.stride >= e[t.dim] * t.stride) continue;
+      e[t.dim] = next.stride / t.stride;
+      if (t.stride == 1) found.row = t.dim, found.row_elements = e[t.dim];
+    }
+  return found;
+}
+
 // What was packed ahead of time lies in the order of the copy already: only its type changes. Of
 // others the innermost digits of a full block decide, as they do for what is emitted
 // (codegen/pack.cc).
-Space::CopyKind Space::copy_kind(int operand) const {
+Space::Copying Space::copying(int operand) const {
   constexpr i64 kLeastRun = 8;
   const PackedOrder& order = family().packed[operand];
   const Dtype type = computation().operands[operand].dtype;
-  if (computation().operands[operand].packed) return CopyKind::kRuns;
+  if (computation().operands[operand].packed) return {CopyKind::kRuns};
   Extents e;
   e.fill(1);
   for (int d = 0; d < dims(); ++d)
     if (touches_[operand][d]) e[d] = many_blocks(*this, d);
   const i64 line = machine().levels[kL1].line / bytes(type);
   const AddressMap given = anywhere(problem_.root_address(operand), line);
+  const Copying elements{CopyKind::kElements};
+  Copying by_rows = within_rows(given, e);
   const std::vector<BoxDigit> digits = element_boxes(order.address(e), given, e).front().digits;
-  if (digits.empty()) return CopyKind::kElements;
+  if (digits.empty()) return elements;
   const BoxDigit& last = digits.back();
-  if (last.packed == 1 && last.other == 1 && last.count >= kLeastRun) return CopyKind::kRuns;
-  if (packed_dtype(family(), computation(), operand) != type) return CopyKind::kElements;
+  if (last.packed == 1 && last.other == 1 && last.count >= kLeastRun) return {CopyKind::kRuns};
+  if (packed_dtype(family(), computation(), operand) != type) return elements;
   const bool into = operand < computation().inputs();
   const TransposeFit fit = fit_transpose(*family().isa, type, digits, into);
-  if (!fit.row) return CopyKind::kElements;
+  if (!fit.row) return elements;
+  by_rows.kind = CopyKind::kShuffled;
   // Whether its rows are one run of the source, in another order.
   const i64 width = fit.row->columns * fit.row->bytes / bytes(type);
   for (size_t i = 0; i < fit.sources.size(); ++i)
-    if (!(fit.sources[i] == static_cast<i64>(i) * width)) return CopyKind::kTransposed;
-  return CopyKind::kShuffled;
+    if (!(fit.sources[i] == static_cast<i64>(i) * width)) by_rows.kind = CopyKind::kTransposed;
+  return by_rows;
 }
 
-Cost Space::copy_work(int operand, const Region& packed) const {
+Cost Space::copy_work(int operand, const Extents& extent, const Region& packed) const {
   const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
-  switch (copy_kind_[operand]) {
+  const Copying& how = copying_[operand];
+  // A part of every row is not adjacent to that of the next one.
+  const bool parts = how.row >= 0 && extent[how.row] < how.row_elements;
+  switch (parts ? CopyKind::kElements : how.kind) {
     case CopyKind::kRuns:
       return Cost::milli(elements * kRunMilli / (family().kernel->lanes > 1 ? 8 : 1));
     case CopyKind::kShuffled:
@@ -87,6 +108,76 @@ Cost Space::copy_work(int operand, const Region& packed) const {
       break;
   }
   return Cost::milli(elements * kElementMilli);
+}
+
+// A run of the copy is a memcpy.
+static i64 run_millicycles(i64 elements, Dtype type) {
+  constexpr i64 kVectorBytes = 32;
+  return kRunMilli * ceil_div(elements * bytes(type), kVectorBytes);
+}
+
+// What is emitted for a box (codegen/pack.cc): runs, rows of the ISA, and what these leave.
+static i64 box_millicycles(const Isa& isa, Dtype type, std::vector<BoxDigit> digits) {
+  const auto number = [](std::span<const BoxDigit> all) {
+    i64 n = 1;
+    for (const BoxDigit& d : all) n *= d.count;
+    return n;
+  };
+  std::erase_if(digits, [](const BoxDigit& d) { return d.count == 1; });
+  const i64 all = number(digits);
+  if (digits.empty()) return kElementMilli;
+  const BoxDigit& last = digits.back();
+  if (last.packed == 1 && last.other == 1)
+    return all / last.count * run_millicycles(last.count, type);
+  const TransposeFit f = fit_transpose(isa, type, digits, true);
+  if (!f.row) return all * kElementMilli;
+  const i64 rows = f.inside[f.rows].count, columns = f.inside[f.column].count;
+  const i64 whole_rows = rows / f.step * f.step;
+  const i64 whole_columns = columns / f.row->columns * f.row->columns;
+  const i64 milli = f.row->dense_rows ? kShuffleMilli : kTransposeMilli;
+  i64 sum = all / rows / columns * whole_rows * whole_columns * milli;
+  for (const auto& [r, n] :
+       {std::pair(rows - whole_rows, whole_columns), std::pair(rows, columns - whole_columns)}) {
+    std::vector<BoxDigit> rest = f.inside;
+    rest[f.rows].count = r;
+    rest[f.column].count = n;
+    if (r > 0 && n > 0) sum += number(f.around) * box_millicycles(isa, type, rest);
+  }
+  return sum;
+}
+
+i64 Space::moved_millicycles(const Extents& e) const {
+  const Dtype type = computation().operands[0].dtype;
+  const i64 line = machine().levels[kL1].line / bytes(type);
+  const AddressMap to = anywhere(problem_.root_address(1), line);
+  i64 sum = 0;
+  for (const Box& box : element_boxes(to, anywhere(problem_.root_address(0), line), e))
+    sum += box_millicycles(*family().isa, type, box.digits);
+  return sum;
+}
+
+// Where a leaf moves rows to columns of which more lie in one place of a page than L1 has ways,
+// lines come to L1 one by one. (Zen 4, f32 by AVX2, cycles a line beyond those elsewhere: 1024x40
+// to 40x1024 8, 40x1024 7, 4096x16 5, 16x4096 3.)
+Cost Space::moved_apart(const Spec& s) const {
+  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
+  i64 lines = 0;
+  for (int o = 0; o < operands(); ++o) {
+    const Region r = region(s, o);
+    if (s.place[o].level > kL1 && r.row_stride >= r.line_bytes && r.rows > r.places() * ways)
+      lines += r.lines;
+  }
+  return lines * Cost::milli(machine().levels[kL2].latency_millicycles / 2);
+}
+
+// As runs, or by the rows that cost least.
+Space::Work Space::least_move(const Extents& e) const {
+  i64 elements = 1;
+  for (int d = 0; d < dims(); ++d) elements *= e[d];
+  Work w;
+  w.chain = std::min(elements * kShuffleMilli,
+                     run_millicycles(elements, computation().operands[0].dtype));
+  return w;
 }
 
 Cost Space::copy(const Spec& s, int operand, Level to) const {
@@ -124,7 +215,7 @@ Cost Space::moved_by_copy(const Spec& s, int operand, Level to) const {
 // What is written comes in first and goes out again.
 Cost Space::copied(const Spec& s, int operand, Level to) const {
   const Region packed = packed_region(s.extent, operand);
-  return 2 * transfer(packed, to) + copy_work(operand, packed);
+  return 2 * transfer(packed, to) + copy_work(operand, s.extent, packed);
 }
 
 // How many leaves a tile takes at least, as every one has a quantum at most.
@@ -174,7 +265,8 @@ bool Space::copies_ask(const Spec& s, int operand) const {
   const Place& place = s.place[operand];
   if (problem_.part.staged || elastic_dims(problem_, operand) != 0) return false;
   if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
-  return machine().levels[place.level].asks_ahead() && copy_kind_[operand] != CopyKind::kElements;
+  return machine().levels[place.level].asks_ahead() &&
+         copying_[operand].kind != CopyKind::kElements;
 }
 
 // What a copy holds, made into what is stored.

@@ -89,6 +89,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
   const Kernel& k = *family().kernel;
   const int lane = family().lane;
   const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  if (k.moves) return least_move(e);
   i64 tile = 1, steps = 1;
   for (int d = 0; d < dims(); ++d) {
     if (c.dims[d].reduction) {
@@ -121,6 +122,7 @@ i64 Space::add_whole_edges(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
   const int out = c.inputs();
   const bool vector = k.lanes > 1 && !k.lanes_reduce;
+  if (k.moves) return 0;
   i64 tile = 1;
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction)
@@ -289,6 +291,7 @@ i64 Space::shown_percent(bool next_rows) const {
 Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
+  if (family().kernel->moves) w.chain = std::max(w.chain, moved_millicycles(s.extent));
   add_partial_loads(s, w);
   for (int o = 0; o < c.inputs(); ++o) w.load += asking_loads(s, o, call);
   Work edges;
@@ -301,6 +304,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
   t.all = t.all + stored(s, call);
+  if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
       overlapped(compute, t.all - t.hidden) - hidden_beyond(compute, t.eased) + t.begun;
   const Cost crowd = Cost::milli(static_cast<i64>(std::min(asked, t.hidden).value()) *

@@ -150,7 +150,7 @@ bool Space::must_copy(const Spec& root, int operand) const {
 Cost Space::least_copy(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   const i64 lines = from > kL1 ? region(root, operand).lines : 0;
-  const Cost own = copy_work(operand, packed_region(root.extent, operand));
+  const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
   Cost least = lines * Cost::milli(line_millicycles(from, Coming::kAsked));
   if (copies_ask(root, operand))
     least = std::min(least, lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead)));

@@ -104,7 +104,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   streams_ = output_leaves_ && !problem_.part.read_again && problem_.streaming_problem().empty();
   for (int o = 0; o < operands(); ++o) {
     packs_[o] = packing_pays(o);
-    if (!family().packed[o].digits.empty()) copy_kind_[o] = copy_kind(o);
+    if (!family().packed[o].digits.empty()) copying_[o] = copying(o);
   }
   describe_extras();
   make_menus();
@@ -506,7 +506,7 @@ bool Space::streams(const Spec& s) const {
 int Space::prefetchable(const Spec& s) const {
   int best = -1;
   i64 most = 0;
-  for (int o = 0; o < computation().inputs(); ++o) {
+  for (int o = 0; o < computation().inputs() && !family().kernel->moves; ++o) {
     if (!prefetch_saves(s.place[o].level)) continue;
     const Region r = region(s, o);
     if (stream_bytes(s, o, r) > 0 && r.lines > most) {

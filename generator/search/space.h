@@ -334,8 +334,20 @@ class Space {
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
-  CopyKind copy_kind(int operand) const;
-  Cost copy_work(int operand, const Region& packed) const;
+  struct Copying {
+    CopyKind kind = CopyKind::kElements;
+    // The dim of whose elements all that are adjacent, so many, have to be there for that; -1:
+    // none.
+    int row = -1;
+    i64 row_elements = 1;
+  };
+  static Copying within_rows(const AddressMap& given, Extents& e);
+  Copying copying(int operand) const;
+  Cost copy_work(int operand, const Extents& extent, const Region& packed) const;
+  // Of leaves that are copies.
+  Work least_move(const Extents& e) const;
+  i64 moved_millicycles(const Extents& e) const;
+  Cost moved_apart(const Spec& s) const;
   bool copies_stream(const Spec& s, int operand, const Region& r) const;
   Cost moved_by_copy(const Spec& s, int operand, Level to) const;
   Cost row_starts(const Spec& s, int operand, const Region& r) const;
@@ -369,7 +381,7 @@ class Space {
   i64 written_back_lanes_ = 1;
   bool full_extra_[kMaxExtras] = {};  // an element for every one of the output
   int extra_run_[kMaxExtras] = {};    // dim along which its elements are adjacent; -1: none
-  CopyKind copy_kind_[kMaxOperands] = {};
+  Copying copying_[kMaxOperands];
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};
   Coordinates coordinates_;

@@ -34,9 +34,10 @@ constexpr std::pair<Dtype, Dtype> kTypes[] = {
 };
 bool stores(Dtype t) { return is_float(t) || t == Dtype::i32; }
 
-// The other place is part of a larger tensor.
-PackJob job_of(const Order& o, const Extents& tile, std::pair<Dtype, Dtype> types, bool in) {
-  const Extents tensor = extents(tile[N] + 5, tile[K] + 3, tile[B] + 1);
+// The other place is part of a larger tensor, or all of one.
+PackJob job_of(const Order& o, const Extents& tile, std::pair<Dtype, Dtype> types, bool in,
+               bool whole = false) {
+  const Extents tensor = whole ? tile : extents(tile[N] + 5, tile[K] + 3, tile[B] + 1);
   return {.packed = PackedOrder{o.packed}.address(tile),
           .other = PackedOrder{o.other}.address(tensor),
           .packed_type = types.second,
@@ -68,19 +69,23 @@ struct Rows {
 };
 const Rows kRows[] = {
     {"panels of 24 lanes", Dtype::f32, {}},
-    {"plain, transposed", Dtype::f32, {"4bytes_8x4"}},
-    {"panels of 6, transposing", Dtype::f32, {"4bytes_6x4_dense", "4bytes_4x4"}},
-    {"panels of 6, transposing", Dtype::bf16, {"2bytes_4x8", "2bytes_2x8"}},
+    {"plain, transposed", Dtype::f32, {"transpose_4bytes_8x4"}},
+    {"panels of 6, transposing",
+     Dtype::f32,
+     {"transpose_4bytes_6x4_dense", "transpose_4bytes_4x4"}},
+    {"panels of 6, transposing", Dtype::bf16, {"transpose_2bytes_4x8", "transpose_2bytes_2x8"}},
     {"panels of 6, transposing", Dtype::u8, {}},
-    {"panels of 14, transposing", Dtype::i32, {"4bytes_8x4", "4bytes_4x4", "4bytes_2x4"}},
-    {"panels of 16 lanes, transposing", Dtype::f16, {"2bytes_8x8"}},
+    {"panels of 14, transposing",
+     Dtype::i32,
+     {"transpose_4bytes_8x4", "transpose_4bytes_4x4", "transpose_4bytes_2x4"}},
+    {"panels of 16 lanes, transposing", Dtype::f16, {"transpose_2bytes_8x8"}},
     {"even and odd registers", Dtype::bf16, {"interleave_2bytes"}},
-    {"even and odd registers, transposing", Dtype::bf16, {"2bytes_8x8"}},
+    {"even and odd registers, transposing", Dtype::bf16, {"transpose_2bytes_8x8"}},
     {"pairs", Dtype::u8, {"interleave_1byte"}},
     {"pairs", Dtype::i16, {"interleave_2bytes"}},
-    {"pairs, transposing", Dtype::i8, {"2bytes_4x8", "2bytes_2x8"}},
-    {"pairs, transposing", Dtype::bf16, {"4bytes_6x4_dense", "4bytes_4x4"}},
-    {"quads, transposing", Dtype::u8, {"4bytes_8x4"}},
+    {"pairs, transposing", Dtype::i8, {"transpose_2bytes_4x8", "transpose_2bytes_2x8"}},
+    {"pairs, transposing", Dtype::bf16, {"transpose_4bytes_6x4_dense", "transpose_4bytes_4x4"}},
+    {"quads, transposing", Dtype::u8, {"transpose_4bytes_8x4"}},
 };
 
 TEST_CASE("which rows of the ISA a copy takes") {
@@ -96,11 +101,66 @@ TEST_CASE("which rows of the ISA a copy takes") {
     for (const auto& rows : isa.transposes)
       for (const Transpose& t : rows) {
         const std::string call(t.code.substr(0, t.code.find('(') + 1));
-        const bool wanted = std::any_of(r.rows.begin(), r.rows.end(), [&](const std::string& row) {
-          return call.find(row + "(") != call.npos;
-        });
+        const bool wanted = std::any_of(r.rows.begin(), r.rows.end(),
+                                        [&](const std::string& row) { return call == row + "("; });
         CHECK_MESSAGE((functions.text().find(call) != std::string::npos) == wanted, call);
       }
+  }
+}
+
+// Rows of so many elements that follow one another, 48 of them: into a buffer of columns, and back.
+struct FewRows {
+  int elements;
+  Dtype type;
+  const char *apart, *together;
+};
+const FewRows kFewRows[] = {
+    {2, Dtype::f32, "deinterleave_4bytes_8x2", "interleave_4bytes_2x8"},
+    {3, Dtype::i32, "deinterleave_4bytes_8x3", "interleave_4bytes_3x8"},
+    {4, Dtype::f32, "transpose_4bytes_8x4", "interleave_4bytes_4x8"},
+    {5, Dtype::f32, "transpose_4bytes_8x4", "transpose_4bytes_4x4"},
+    {2, Dtype::bf16, "deinterleave_2bytes_16x2", "interleave_2bytes"},
+    {3, Dtype::f16, "deinterleave_2bytes_16x3", "interleave_2bytes_3x16"},
+    {4, Dtype::i16, "deinterleave_2bytes_8x4", "interleave_2bytes_4x8"},
+    {2, Dtype::u8, "deinterleave_1byte_16x2", "interleave_1byte"},
+    {3, Dtype::u8, "deinterleave_1byte_16x3", nullptr},
+    {4, Dtype::i8, "deinterleave_1byte_16x4", "interleave_1byte_quads"},
+};
+
+TEST_CASE("rows of a few elements are taken apart and put together") {
+  const Order rows{"", {{N, 1, 0}, {K, 1, 0}}, {{K, 1, 0}, {N, 1, 0}}};
+  for (const FewRows& r : kFewRows)
+    for (const bool in : {true, false}) {
+      CAPTURE(r.elements);
+      CAPTURE(in);
+      const PackJob job = job_of(rows, extents(r.elements, 48), {r.type, r.type}, in, true);
+      Functions functions;
+      pack_function(functions, *find_isa("avx2"), job);
+      const std::string text = functions.text();
+      CAPTURE(text);
+      const char* row = in ? r.apart : r.together;
+      if (row != nullptr)
+        CHECK(text.find(fmt::format(" {}(", row)) != text.npos);
+      else
+        CHECK(text.find("leave_") == text.npos);
+    }
+}
+
+// Of 64 x 16 elements whose columns lie so many bytes apart: the line of the target that a row
+// fills first, or all rows of the source's line.
+TEST_CASE("lines of a target whose rows are in one place of L1 are filled one after the other") {
+  const Order rows{"", {{K, 1, 0}, {N, 1, 0}}, {{N, 1, 0}, {K, 1, 0}}};
+  for (const auto& [apart, inner] : {std::pair(1024, "< 2;"), {1025, "< 4;"}, {512, "< 2;"}}) {
+    CAPTURE(apart);
+    PackJob job = job_of(rows, extents(64, 16), kTypes[0], true, true);
+    for (AddressTerm& t : job.packed.terms)
+      if (t.dim == K) t.stride = apart;
+    Functions functions;
+    pack_function(functions, *find_isa("avx2"), job);
+    const std::string text = functions.text();
+    CAPTURE(text);
+    const size_t last = text.rfind("for (");
+    CHECK(text.substr(last, text.find(';', text.find('<', last)) - last + 1).ends_with(inner));
   }
 }
 
@@ -227,6 +287,13 @@ std::vector<Copy> copies() {
                  job_of(o, e, kTypes[t], in)});
       }
     }
+  const Order& few = kOrders[1];
+  for (const FewRows& r : kFewRows)
+    for (const i64 n : {1, 15, 16, 37, 100})
+      for (bool in : {true, false})
+        all.push_back({fmt::format("{} rows of {} {}{}", n, r.elements, name(r.type),
+                                   in ? "" : ", put together"),
+                       job_of(few, extents(r.elements, n), {r.type, r.type}, in, true)});
   const size_t plain = all.size();
   for (size_t i = 0; i < plain; ++i)
     if (can_be_elastic(all[i].job, K)) {

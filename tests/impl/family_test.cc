@@ -149,6 +149,12 @@ TEST_CASE("dims along which vectors run") {
            {"(x: f32[9,10], y: f32[9,10]): f32 = x + y", "i"},
            {"(x: f32[9,10], y: f32[9,10] col): f32 = x + y", "i0 i1"},
            {"(x: f32[9,10,11]): f32 = reduce_max(x, axis=1)", "i1"},
+           // A few elements that copies take apart.
+           {"(x: f32[40,3], y: f32[3]): f32 = x * y", "i0 i1"},
+           {"(x: f32[40,2], y: f32[40]): f32 = x * broadcast(y, axis=1)", "i0 i1"},
+           {"(x: f32[40,4], y: f32[4]): f32 = x * y", "i1"},
+           {"(x: f32[40,3], y: f32[3]): bf16 = x * y", "i1"},
+           {"(x: f32[40,3], y: f32[3,40]): f32 = x * transpose(y)", "i0 i1"},
        }) {
     CAPTURE(row.spec);
     const KernelSpec k = *parse_spec(row.spec);
@@ -157,6 +163,43 @@ TEST_CASE("dims along which vectors run") {
     for (const Family& f : families(c, *find_isa("avx2")))
       if (f.lane >= 0 && !f.kernel->lanes_reduce) found.insert(c.dims[f.lane].name);
     CHECK(fmt::format("{}", fmt::join(found, " ")) == row.dims);
+  }
+}
+
+// Copies take the place of leaves where the result is the operand in another order.
+TEST_CASE("leaves that move") {
+  struct Moves {
+    std::string_view spec, family;
+  };
+  for (const Moves& row : std::initializer_list<Moves>{
+           {"(x: f32[300,200]): f32 col = convert(x)", "i0:64,i1:64 x=load_f32 out=store_f32"},
+           {"(x: bf16[300,200]): bf16 = transpose(x)", "i0:64,i1:64 x=load_bf16 out=store_bf16"},
+           {"(x: i16[9,20]): i16 = transpose(x)", "i0:20,i1:9 x=load_i16 out=store_i16"},
+           {"(x: f32[7000,3]): f32 col = convert(x)", "i0:1344,i1:3 x=load_f32 out=store_f32"},
+           {"(x: f16[8,30,16,40]): f16 order(0, 2, 1, 3) = convert(x)",
+            "i1:30,i2:3,i3:40 x=load_f16x1 out=store_f16x1"},
+           {"(x: f32[20,20] order(1, 0)): f32[20,20] = convert(x)",
+            "i0:20,i1:20 x=load_f32 out=store_f32"},
+           // In the same order, which may be done in place; of another type; computed.
+           {"(x: f32[300,200]): f32 = convert(x)", ""},
+           {"(x: f32[300,1]): f32 col = convert(x)", ""},
+           {"(x: bf16[300,200]): f32 col = convert(x)", ""},
+           {"(x: u8[300,200]): i32 col = convert(x)", ""},
+           {"(x: f32[300,200]): f32 col = relu(x)", ""},
+           {"(x: f32[300,200], y: f32[200,300]): f32 = x + transpose(y)", ""},
+           // Elements that are there several times; blocks; sizes at run time.
+           {"(x: f32[300]): f32[300,200] col = broadcast(x, axis=1)", ""},
+           {"(x: f32[300,200] order(1/8, 0, 1%8)): f32 = convert(x)", ""},
+           {"(x: f32[n,200]): f32 col = convert(x)", ""},
+       }) {
+    CAPTURE(row.spec);
+    const Result<KernelSpec> k = parse_spec(row.spec);
+    REQUIRE(k);
+    std::string found;
+    for (const Family& f : families(k->computation(), *find_isa("avx2")))
+      if (f.kernel->moves) found += f.str(k->computation());
+    const std::string_view kernel = found.find("_i16") == found.npos ? "move_f32" : "move_i32";
+    CHECK(found == (row.family.empty() ? "" : fmt::format("{} quantum={}", kernel, row.family)));
   }
 }
 

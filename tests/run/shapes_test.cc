@@ -55,6 +55,16 @@ constexpr Shape kQuick[] = {
      "order(0, 1/2%3, 1/6, 1%2) = matmul(b, a) * c",
      1},
     {"one_wide(x: f32[1,3], y: f32[1]): f32[1,3] = x - broadcast(y, axis=1)", 1},
+    // Rows of a few elements, taken apart and put together; leaves that move.
+    {"colours(x: u8[13,17,3]): f32[13,17,3] order(2, 0, 1) = convert(x)", 2},
+    {"planes(x: f32[3,1001]): f32 col = convert(x)", 2},
+    {"halves_apart(x: bf16[515,2]): bf16 = transpose(x)", 1},
+    {"fours(x: i16[1030,4]): i16 = transpose(x)", 3},
+    {"heads(x: f16[2,33,5,20]): f16[2,33,5,20] order(0, 2, 1, 3) = convert(x)", 2},
+    {"other_way(x: i32[65,130] col): i32[65,130] = convert(x)", 2},
+    {"scaled_pixels(x: u8[61,3], s: f32[3]): f32 = x * s", 1},
+    {"by_pixel(x: f32[130,2], s: f32[130]): f32 = x / broadcast(s, axis=1)", 2},
+    {"few_classes(x: f32[75,3]): f32 = softmax(x * 3, axis=1)", 1},
     // Shares of sums: what pads the blocks of the result is in none of them.
     {"sums_in_blocks(a: i8[1,5000], b: i8[5000,3]): i32 order(1/2, 0, 1%2) = matmul(a, b)", 4},
     {"most_in_blocks(x: i32[7,4999,9]): i32[7,9] order(0/5, 1/4, 0%5, 1%4) = reduce_max(x, axis=1)",

@@ -100,5 +100,65 @@ TEST_CASE("long rows that lie far apart take as long as one stream") {
   CHECK(!longer("", 8192, 8192));
 }
 
+// What rows of the ISA move, and what they leave; 5 for the call.
+TEST_CASE("leaves that move") {
+  struct Row {
+    std::string_view spec, family;
+    Extents extent;
+    double cycles;
+  };
+  const Row kTable[] = {
+      // By 8 x 4 elements, of what is left by 4 x 4 and by 2 x 4, three one by one.
+      {"(x: f32[100,100]): f32 col = convert(x)",
+       "i0:64,i1:64 x=load_f32 out=store_f32",
+       {64, 64},
+       5 + 4096 * 0.2},
+      {"(x: f32[100,100]): f32 col = convert(x)",
+       "i0:64,i1:64 x=load_f32 out=store_f32",
+       {15, 4},
+       5 + 56 * 0.2 + 4 * 0.7},
+      {"(x: f32[100,100]): f32 col = convert(x)",
+       "i0:64,i1:64 x=load_f32 out=store_f32",
+       {8, 7},
+       5 + 32 * 0.2 + 24 * 0.7},
+      // Rows of three, whole and in part.
+      {"(x: f32[4000,3]): f32 col = convert(x)",
+       "i0:1344,i1:3 x=load_f32 out=store_f32",
+       {96, 3},
+       5 + 288 * 0.12},
+      {"(x: f32[4000,3]): f32 col = convert(x)",
+       "i0:1344,i1:3 x=load_f32 out=store_f32",
+       {96, 2},
+       5 + 192 * 0.7},
+      // Runs of 80 bytes.
+      {"(x: bf16[8,9,40]): bf16 order(1, 0, 2) = convert(x)",
+       "i0:8,i1:9,i2:40 x=load_bf16 out=store_bf16",
+       {8, 9, 40},
+       5 + 72 * 3 * 1.1},
+  };
+  for (const Row& row : kTable) {
+    CAPTURE(row.spec);
+    CAPTURE(row.extent[0]);
+    CAPTURE(row.extent[1]);
+    const std::string family = fmt::format("move_f32 quantum={}", row.family);
+    CHECK(cycles({row.spec, family, "avx2", row.extent}, kL1) == doctest::Approx(row.cycles));
+  }
+}
+
+// Sixteen lines that rows of 4 KiB put into one place of L1, in the source or the result.
+TEST_CASE("leaves that move pay for rows that crowd one another out of L1") {
+  const auto crowded = [](int rows, int columns) {
+    const std::string spec = fmt::format("(x: f32[{},{}]): f32 col = convert(x)", rows, columns);
+    const LeafOf leaf{
+        spec, "move_f32 quantum=i0:64,i1:64 x=load_f32 out=store_f32", "avx2", {16, 16}};
+    return cycles(leaf, kL2);
+  };
+  const double apart = crowded(1040, 1040), more = 16 * 14 / 2.0;
+  CHECK(crowded(1024, 1040) == doctest::Approx(apart + more));
+  CHECK(crowded(1040, 1024) == doctest::Approx(apart + more));
+  CHECK(crowded(1024, 1024) == doctest::Approx(apart + 2 * more));
+  CHECK(crowded(512, 512) == doctest::Approx(apart));
+}
+
 }  // namespace
 }  // namespace morello

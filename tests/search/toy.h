@@ -47,6 +47,8 @@ inline constexpr std::string_view kSmallSpecs[] = {
     "(a: u8[2,5,18], b: i8[2,18,9]): i32 = matmul(a, b)",
     "(x: f32[40,30] col): f32 = reduce_sum(x, axis=0)",
     "(x: f32[40,30], y: f32[40,30] col): f32 = add(x, y)",
+    "(x: f32[40,30]): f32 col = convert(x)",
+    "(x: bf16[3,70]): bf16 = transpose(x)",
     "(a: bf16[1,300], b: bf16[300,1]): bf16 = matmul(a, b)",
     "(a: f32[7,20], b: f32[20,19], c: f32[19], d: bf16[7,19]): f32 = gelu(matmul(a, b) + c) * d",
     "(x: f32[40,30], y: f32[40,30] col, z: f32[40,30]): f32 = tanh(x) * y - z",

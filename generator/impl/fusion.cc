@@ -39,6 +39,14 @@ std::vector<Stride> strides_in(const Operand& o, const std::vector<i64>& shape) 
   return strides;
 }
 
+// Of a tensor where no buffer is known: what a stage puts zeros around always lies within them, so
+// that its dims are collapsed the same way whatever the extents.
+std::vector<i64> shape_of(const Graph& g, int stage, int tensor) {
+  const Computation& all = g.stages[stage].computation;
+  const bool bordered = tensor == all.inputs() && !g.stages[stage].border.empty();
+  return bordered ? stored_shape(g, g.made_by(stage), whole(g)) : all.tensor(tensor).shape;
+}
+
 Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& extents,
                              const Buffers& buffers) {
   const Computation& all = g.stages[stage].computation;
@@ -47,7 +55,7 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
     const auto operands = part.operands.size();
     Operand& o = static_cast<size_t>(t) < operands ? part.operands[t] : part.extras[t - operands];
     const auto buffer = buffers.find(g.buffer_of(g.tensor_of(stage, t)));
-    const std::vector<i64>& shape = buffer == buffers.end() ? all.tensor(t).shape : buffer->second;
+    const std::vector<i64> shape = buffer == buffers.end() ? shape_of(g, stage, t) : buffer->second;
     if (!o.shape.empty() && o.shape != shape) o.strides = strides_in(o, shape);
   }
   return part;

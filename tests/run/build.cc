@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "codegen/arguments.h"
+#include "run/attributes.h"
 #include "spec/op.h"
 #include "spec/sizes.h"
 
@@ -163,6 +164,31 @@ const Param* result_named(const KernelSpec& s, const std::string& name) {
   return nullptr;
 }
 
+// Of an operator, as a word's number.
+double attributes(const Expr& e) {
+  const auto given = [&](std::string_view name, i64 otherwise) {
+    for (const Attribute& a : e.attributes)
+      if (a.name == name) return a.value;
+    return otherwise;
+  };
+  const auto digits = [](std::initializer_list<i64> all) {
+    double value = 0, unit = 1;
+    for (const i64 digit : all) {
+      value += static_cast<double>(digit) * unit;
+      unit *= kAttributeBase;
+    }
+    return value;
+  };
+  if (e.op == "pad") return digits({given("axis", 0), given("low", 0), given("high", 0)});
+  if (e.op == "conv2d") {
+    const i64 stride = given("stride", 1), dilation = given("dilation", 1);
+    return digits({given("stride_h", stride), given("stride_w", stride),
+                   given("dilation_h", dilation), given("dilation_w", dilation),
+                   given("groups", 1)});
+  }
+  return e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value);
+}
+
 // The words of a spec's expressions for a run::Subject.
 struct Words {
   explicit Words(const KernelSpec& spec) : s(spec) {
@@ -191,7 +217,7 @@ struct Words {
     if (e.kind == Expr::Kind::kNumber) return node("number", e.number);
     if (e.kind == Expr::Kind::kParam)
       return e.param < params ? node("param", e.param) : node("name", e.param - params);
-    node(e.op, e.attributes.empty() ? 0 : static_cast<double>(e.attributes[0].value));
+    node(e.op, attributes(e));
     for (const Expr& arg : e.args) add(arg);
   }
 

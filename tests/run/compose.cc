@@ -9,16 +9,17 @@ namespace {
 
 using Shape = std::vector<i64>;
 constexpr size_t kMostResults = 4;  // that a Subject has
+constexpr size_t kPictureRank = 4;  // of what windows move over
 
 constexpr std::string_view kNames[kSteps] = {
-    "unary",    "binary",   "select",     "broadcast",  "spread",     "transpose",
-    "matmul a", "matmul b", "reduce_sum", "reduce_max", "reduce_min", "reduce_mean",
+    "unary",    "binary",   "select",     "broadcast",  "spread",     "transpose",  "matmul a",
+    "matmul b", "conv2d",   "pad",        "reduce_sum", "reduce_max", "reduce_min", "reduce_mean",
     "softmax",  "rms_norm", "layer_norm", "convert",    "store"};
 
 bool reduces(Step s) { return s >= Step::kReduceSum && s <= Step::kReduceMean; }
 const std::vector<std::string> kBytes = {"u8", "i8", "i7"};
 
-bool multiplies(Step s) { return s == Step::kMatmulLeft || s == Step::kMatmulRight; }
+bool multiplies(Step s) { return s >= Step::kMatmulLeft && s <= Step::kConv2d; }
 
 // What is computed so far.
 struct Made {
@@ -98,20 +99,22 @@ class Composer : public Artist {
   // As many axes as all steps need, so large that the reference is done in no time.
   Made first() {
     size_t rank = 1;
+    bool pictures = false;
     for (size_t i = steps_.size(); i-- > 0;) {
       const Step s = steps_[i];
       if (reduces(s)) rank = rank == 1 && one_in(2) ? 1 : rank + 1;
       if (s == Step::kBroadcast || s == Step::kSpread) rank = std::max<size_t>(1, rank - 1);
       if (multiplies(s) || s == Step::kTranspose) rank = std::max<size_t>(2, rank);
+      if (s == Step::kConv2d) rank = kPictureRank, pictures = true;
     }
-    rank = std::min<size_t>(4, rank + static_cast<size_t>(one_in(3)));
+    if (!pictures) rank = std::min<size_t>(4, rank + static_cast<size_t>(one_in(3)));
     Shape shape;
     for (size_t a = 0; a < rank; ++a) shape.push_back(extent(rank));
-    if (multiplies(steps_[0]) && one_in(4)) {
+    if (multiplies(steps_[0]) && !pictures && one_in(4)) {
       shape[shape.size() - 1] = extent(1);
       shape[shape.size() - 2] = extent(3);
     }
-    return {param(first_types_, shape, multiplies(steps_[0])), shape};
+    return {param(first_types_, shape, multiplies(steps_[0]) && !pictures), shape};
   }
 
   i64 extent(size_t rank) {
@@ -175,6 +178,10 @@ class Composer : public Artist {
       case Step::kMatmulLeft:
       case Step::kMatmulRight:
         return product(s, a);
+      case Step::kConv2d:
+        return a.shape.size() == kPictureRank ? convolved(a) : padded(a);
+      case Step::kPad:
+        return padded(a);
       case Step::kSoftmax:
       case Step::kRmsNorm:
       case Step::kLayerNorm:
@@ -267,6 +274,45 @@ class Composer : public Artist {
     return {
         left ? fmt::format("matmul({}, {})", a.text, b) : fmt::format("matmul({}, {})", b, a.text),
         shape};
+  }
+
+  Made padded(const Made& a) {
+    Made out = a;
+    do {
+      const size_t at = static_cast<size_t>(axis(a.shape));
+      const i64 low = pick(random_, 0, 3), high = pick(random_, 0, 2);
+      out.shape[at] += low + high;
+      out.text = fmt::format("pad({}, axis={}{}{})", out.text, at,
+                             low > 0 ? fmt::format(", low={}", low) : "",
+                             high > 0 ? fmt::format(", high={}", high) : "");
+    } while (one_in(2));
+    return out;
+  }
+
+  // Windows of up to three by three that lie within, mostly of what zeros have been put around.
+  Made convolved(const Made& a) {
+    Made x = a;
+    if (!one_in(3)) x = padded(a);
+    const i64 c = x.shape[3];
+    const i64 groups = one_in(3) ? c : one_in(4) && c % 2 == 0 ? 2 : 1;
+    const i64 f = groups * (groups > 4 ? 1 : pick(random_, 1, 9));
+    const i64 stride = one_in(3) ? 2 : 1;
+    std::string attributes = stride > 1 ? fmt::format(", stride={}", stride) : "";
+    Shape kernel;
+    for (const size_t at : {1u, 2u}) {
+      const i64 window = pick(random_, 1, std::min<i64>(3, x.shape[at]));
+      const i64 dilation = window > 1 && x.shape[at] > 2 * (window - 1) && one_in(4) ? 2 : 1;
+      if (dilation > 1)
+        attributes += fmt::format(", dilation_{}={}", at == 1 ? "h" : "w", dilation);
+      kernel.push_back(window);
+      x.shape[at] = (x.shape[at] - dilation * (window - 1) - 1) / stride + 1;
+    }
+    if (groups > 1) attributes += fmt::format(", groups={}", groups);
+    kernel.insert(kernel.end(), {c / groups, f});
+    x.shape[3] = f;
+    return {
+        fmt::format("conv2d({}, {}{})", x.text, param(bytes_or(types_), kernel, true), attributes),
+        x.shape};
   }
 
   // Bytes are multiplied by bytes only.

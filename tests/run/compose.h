@@ -19,6 +19,8 @@ enum class Step {
   kTranspose,
   kMatmulLeft,   // what was computed is its first operand
   kMatmulRight,  // ... its second
+  kConv2d,       // ... what windows move over
+  kPad,
   kReduceSum,
   kReduceMax,
   kReduceMin,
@@ -29,7 +31,7 @@ enum class Step {
   kConvert,
   kStore,  // a name with a type
 };
-inline constexpr int kSteps = 17;
+inline constexpr int kSteps = 19;
 std::string_view name(Step step);
 
 // A kernel without a name that applies these steps, the first one first, to a parameter. It may be

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "run/functions.h"
+#include "run/windows.h"
 
 namespace morello::run {
 namespace {
@@ -13,8 +14,8 @@ using Shape = std::vector<i64>;
 int arity(Word w) {
   if (w == Word::param || w == Word::number || w == Word::name) return 0;
   if (w == Word::select) return 3;
-  const bool two = (w >= Word::add && w <= Word::ne) || w == Word::matmul || w == Word::rms_norm ||
-                   w == Word::layer_norm;
+  const bool two = (w >= Word::add && w <= Word::ne) || w == Word::matmul || w == Word::conv2d ||
+                   w == Word::rms_norm || w == Word::layer_norm;
   return two ? 2 : 1;
 }
 
@@ -215,8 +216,11 @@ Array Evaluator::call(int node, bool real) {
       return inserted(node, real);
     case Word::transpose:
       return transposed(node, real);
+    case Word::pad:
+      return padded(node, real);
     case Word::matmul:
-      return matmul(node, real);
+    case Word::conv2d:
+      return product_of(node, real);
     case Word::softmax:
     case Word::rms_norm:
     case Word::layer_norm:
@@ -276,7 +280,7 @@ Array Evaluator::transposed(int node, bool real) {
 bool Evaluator::is_bf16(int node) const {
   const Node& n = s_.node[node];
   const int number = static_cast<int>(n.value);
-  if (n.word == Word::transpose) return is_bf16(node + 1);
+  if (n.word == Word::transpose || n.word == Word::pad) return is_bf16(node + 1);
   if (n.word == Word::param) return s_.param[number].type == Type::bf16;
   if (n.word != Word::name) return false;
   const Name& name = s_.named[number];
@@ -312,11 +316,35 @@ Factor Evaluator::factor(int node) {
   return f;
 }
 
-Array Evaluator::matmul(int node, bool real) {
-  Factor a = factor(node + 1), b = factor(behind(s_, node + 1));
+Array Evaluator::padded(int node, bool real) {
+  const Array a = value(node + 1, real);
+  const Padding p = padding_of(s_.node[node]);
+  Array out{padded_shape(a.shape, p), {}};
+  for (const i64 from : padded_from(a.shape, p))
+    out.at.push_back(from < 0 ? Interval::exactly(0) : element(a, from));
+  return out;
+}
+
+bool Evaluator::is_padded(int node) const {
+  const Node& n = s_.node[node];
+  if (n.word == Word::name) return is_padded(s_.named[static_cast<int>(n.value)].node);
+  return n.word == Word::pad;
+}
+
+Array Evaluator::product_of(int node, bool real) {
+  const Node& n = s_.node[node];
+  const int second = behind(s_, node + 1);
+  Factor a = factor(node + 1), b = factor(second);
   a.integers = b.integers = a.integers && b.integers;
-  Product p = product(a, b, false, s_.result[0].tensor.type);
+  const Type type = s_.result[0].tensor.type;
+  const bool windows = n.word == Word::conv2d;
+  Product p = windows ? convolution(a, b, windows_of(n), type) : product(a, b, false, type);
   Array out{p.shape, std::move(p.sums)};
+  // Nobody promises whether a zero that pad has put there meets an infinite filter.
+  const bool finite =
+      std::all_of(b.value.begin(), b.value.end(), [](double v) { return std::isfinite(v); });
+  if (windows && !finite && is_padded(node + 1))
+    for (Interval& i : out.at) i.unchecked |= std::isnan(i.lo);
   if (real && a.integers) to_f32(out);
   return out;
 }

@@ -23,7 +23,7 @@ class Evaluator {
 
   // In f32 or in i32.
   std::vector<Interval> result(const Made& r);
-  Factor factor(int node);  // as an operand of matmul
+  Factor factor(int node);  // as an operand of matmul or conv2d
 
  private:
   Array value(int node, bool real);
@@ -33,7 +33,9 @@ class Evaluator {
   Array elementwise(int node, bool real);
   Array inserted(int node, bool real);
   Array transposed(int node, bool real);
-  Array matmul(int node, bool real);
+  Array padded(int node, bool real);
+  Array product_of(int node, bool real);
+  bool is_padded(int node) const;
   Array reduced(int node, bool real);
   Array normalised(int node);
   bool is_bf16(int node) const;

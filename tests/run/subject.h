@@ -57,7 +57,9 @@ enum class Word {
   gelu_tanh,
   convert,
   transpose,
+  pad,
   matmul,
+  conv2d,
   reduce_sum,
   reduce_max,
   reduce_min,
@@ -68,7 +70,7 @@ enum class Word {
 };
 struct Node {
   Word word;
-  double value;  // of what has an axis: that
+  double value;  // of what has an axis: that; of pad and conv2d see attributes.h
 };
 
 // What stands behind `where`.

@@ -203,7 +203,8 @@ void Builder::moving() {
     if (in == 1 || out == 1) tile *= f.quantum[d] = std::min(c.dims[d].extent, kMovedSide);
     by_stride.emplace_back(std::min(in, out), d);
   }
-  if (!other_order) return;
+  // Bytes are stored as tensors between stages alone, which is never in place.
+  if (!other_order && bytes(to.dtype) > 1) return;
   // What of the tile is left goes to the dims whose elements lie next to one another.
   std::sort(by_stride.begin(), by_stride.end());
   for (const auto& [stride, d] : by_stride) {

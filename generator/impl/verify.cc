@@ -262,7 +262,7 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   }
   const int out = c_.inputs();
   const Dtype stored = p_.place_dtype(out, spec.place[out].packed);
-  if (store_access(f_, spec.place[out].packed)->memory != stored)
+  if (!store_access(f_, spec.place[out].packed)->takes(stored))
     return fmt::format("the family cannot store {} as {}", label(out), name(stored));
   return "";
 }

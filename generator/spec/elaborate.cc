@@ -279,7 +279,7 @@ bool Elaborator::result_shape(std::span<const Size> given) {
 
 // What terms are made of, and the dims of the result.
 bool Elaborator::begin() {
-  if (bytes(k_.result.dtype) == 1)
+  if (bytes(k_.result.dtype) == 1 && !k_.copies)
     return fail(k_.result.dtype_at,
                 fmt::format("the result of {} cannot be {}; allowed: f32, bf16, "
                             "f16, i32, i16",

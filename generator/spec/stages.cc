@@ -400,13 +400,6 @@ bool Divider::pad(int n, Region& out) {
   std::vector<Border> around(out.shape.size());
   for (const int p : pads)
     if (!border(nodes_[p], out.shape, around)) return false;
-  const Dtype type = nodes_[n].type.value_or(type_of(inner, out));
-  if (bytes(type) == 1) {
-    error_ = source_.error(nodes_[n].at, fmt::format("pad of {} is not supported; allowed: f32, "
-                                                     "bf16, f16, i32, i16",
-                                                     name(type)));
-    return false;
-  }
   const bool none = around == std::vector<Border>(around.size());
   if (!none || nodes_[n].type) return store(n, out, nodes_[n].type, std::move(around));
   done_[n] = out;
@@ -493,6 +486,8 @@ bool Divider::store(int n, Region& r, std::optional<Dtype> type, std::vector<Bor
   } else {
     stage.result.dtype = type ? *type : type_of(n, r);
     stage.result.dtype_at = r.expr.at;
+    stage.copies =
+        !border.empty() && r.expr.kind == Expr::Kind::kParam && stage.result.dtype == type_of(n, r);
   }
   const std::vector<Size> given = is_result ? shapes_[result->second] : std::vector<Size>();
   Result<Elaborated> made = elaborate(stage, params_, given, source_);

@@ -74,6 +74,7 @@ struct KernelSyntax {
 struct StageSyntax {
   TensorSyntax result;
   ExprSyntax expr;
+  bool copies = false;  // elements as they are: of any type
 };
 
 // OpDef::definition: an expression and what stands behind `where`. Aborts where it is none.

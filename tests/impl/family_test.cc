@@ -180,7 +180,8 @@ TEST_CASE("leaves that move") {
             "i1:30,i2:3,i3:40 x=load_f16x1 out=store_f16x1"},
            {"(x: f32[20,20] order(1, 0)): f32[20,20] = convert(x)",
             "i0:20,i1:20 x=load_f32 out=store_f32"},
-           // In the same order, which may be done in place; of another type; computed.
+           // In the same order, which may be done in place, as what is between stages is not; of
+           // another type; computed.
            {"(x: f32[300,200]): f32 = convert(x)", ""},
            {"(x: f32[300,1]): f32 col = convert(x)", ""},
            {"(x: bf16[300,200]): f32 col = convert(x)", ""},

@@ -154,6 +154,20 @@ constexpr Shape kStages[] = {
     {"packed_twice(x: f32[13,5,11], w: f32[11,10] packed, v: f32[13,10,20] packed): bf16 = "
      "matmul(h, v) where t = matmul(x, w), h: f16 = erf(t) + erf(t)",
      2},
+    // Bytes with zeros around them; packed filters before a pad, whose rows are no longer one run.
+    {"padded_bytes(x: u8[3,9,7,5], k: i8[3,3,5,18] packed, z: i32[18]): f32 = "
+     "(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2), k, stride=2) + z) * 0.01",
+     2},
+    {"around_bytes(x: i7[7,31]): i32 = reduce_sum(pad(x, axis=1, low=3, high=1), axis=0)", 1},
+    {"around_and_beside(x: i8[5,4,9], y: u8[11,9]): i32 = "
+     "matmul(pad(pad(x, axis=1, low=1), axis=0, high=2), transpose(y))",
+     3},
+    {"two_convolutions(x: f32[3,6,5,4], p: f32[1,1,4,9] packed, q: f32[3,3,9,7] packed): f32 = "
+     "conv2d(pad(pad(relu(conv2d(x, p)), axis=1, low=1, high=1), axis=2, low=1, high=1), q)",
+     2},
+    {"rows_then_zeros(a: i8[5,4,7], b: i8[7,9] packed): i32 = "
+     "neg(pad(matmul(a, b), axis=1, low=3, high=2))",
+     1},
     {"twice_rounded(x: f32[31,42]): f32 = convert(b) + b where a: bf16 = x, b: f16 = a * 1", 1},
     {"renamed(x: f32[9,14]): f32 = exp(b) where a: bf16 = x, b: f16 = a", 1},
     {"bytes_of_three(a: u8[9,200], b: i8[9,200], c: u8[200]): f32 = reduce_sum(a * b * c, axis=1)",

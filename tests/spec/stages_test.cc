@@ -63,6 +63,12 @@ const Row kRows[] = {
      {"(x: f32[i0,i1]) -> f32[i0,i1]: in0; i0=4 i1=5",
       "(t0: f32[i0,i1]) -> f32[i0,i1]: in0; i0=5 i1=5",
       "(p: f32[i0,i1]) -> f32[i0,i1]: in0 * 2; i0=5 i1=5"}},
+    // Bytes with zeros around them stay bytes, which are multiplied as such.
+    {"(x: u8[4,5], k: i7[6,3]): i32 = matmul(pad(x, axis=1, low=1), k)",
+     {"(x: u8[i0,i1]) -> u8[i0,i1]: in0; i0=4 i1=5",
+      "(t0: u8[m,k], k: i7[k,n]) -> i32[m,n]: in0 * in1, sum over k; m=4 n=3 k=6"}},
+    {"(x: i7[4]): i32 = neg(pad(x, axis=0, low=1))",
+     {"(x: i7[i0]) -> i7[i0]: in0; i0=4", "(t0: i7[i0]) -> i32[i0]: neg(in0); i0=5"}},
     {"(x: f32[4,5]): (y: f32) where y = transpose(x)",
      {"(x: f32[i1,i0]) -> f32[i0,i1]: in0; i0=5 i1=4"}},
 };

@@ -297,6 +297,11 @@ std::vector<std::uint32_t> patterns(const Access& a, Dtype t, Source& source, un
     for (std::uint32_t p = 0; p < (1u << (8 * bytes(t))); p += step) list.push_back(p);
     return list;
   }
+  if (bytes(a.memory) == 1) {  // stored are bytes that were loaded
+    const int least = a.memory == Dtype::u8 ? 0 : -128;
+    for (int i = 0; i < 256; ++i) list.push_back(static_cast<std::uint32_t>(least + i));
+    return list;
+  }
   for (const std::uint32_t p : {0x00000000u, 0x80000000u, 0x7fffffffu, 0x7f800001u, 0xffffffffu,
                                 0x00000001u, 0x7f7fffffu, 0x01000001u, 0x00ffffffu, 0x7fffffc1u})
     list.push_back(p);

@@ -141,6 +141,11 @@ static constexpr Access kAccesses[] = {
           {.store = 1}),
     store("store_i16", "(x: i32[1]): i16[1] = convert(x)", Dtype::i16, Dtype::i32,
           "*({p}) = clamp_i16({r0});", {.alu = 2, .store = 1}),
+    // Of what was loaded so.
+    store("store_u8", "(x: u8[1]): i32[1] = convert(x)", Dtype::u8, Dtype::i32,
+          "*({p}) = static_cast<std::uint8_t>({r0});", {.store = 1}),
+    store("store_i8", "(x: i8[1]): i32[1] = convert(x)", Dtype::i8, Dtype::i32,
+          "*({p}) = static_cast<std::int8_t>({r0});", {.store = 1}),
     store("store_i16_i16", "(x: i16[1]): i32[1] = convert(x)", Dtype::i16, Dtype::i16,
           "*({p}) = {r0};", {.store = 1}),
 };

@@ -213,15 +213,10 @@ void Builder::moving() {
     const i64 most = std::max(f.quantum[d], sides > 0 ? sides : left);
     tile *= f.quantum[d] = std::min(c.dims[d].extent, most);
   }
-  for (const bool store : {false, true}) {
-    const Access* row =
-        store ? store_row(isa, 1, to.dtype, c.compute) : load_row(isa, 1, from.dtype, c.compute);
-    if (row == nullptr) return;
-    if (store)
-      f.store = row;
-    else
-      f.loads.push_back(row);
-  }
+  const Access* load = load_row(isa, 1, from.dtype, c.compute);
+  f.store = store_row(isa, 1, to.dtype, c.compute);
+  if (load == nullptr || f.store == nullptr) return;
+  f.loads = {load};
   f.packed.resize(c.operands.size());
   out.push_back(f);
 }

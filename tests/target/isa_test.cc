@@ -135,9 +135,11 @@ void check_access(const Access& a) {
   const i64 moved = a.group * (a.kind == Access::Kind::kBroadcast ? 1 : a.lanes * a.regs);
   CHECK(c.dims.size() == 1);
   CHECK(c.dims[0].extent == moved);
-  // Registers of i16 hold what is computed in i32, and no kernel has a result of bytes: such stores
-  // name i32.
-  if (!(store && (a.reg == Dtype::i16 || bytes(a.memory) == 1)))
+  // Registers of i16 hold what is computed in i32: their stores name that. Bytes are no result, and
+  // stored as they were loaded.
+  if (store && bytes(a.memory) == 1)
+    CHECK((c.operands[0].dtype == a.memory && c.output().dtype == a.reg));
+  else if (!(store && a.reg == Dtype::i16))
     CHECK((store ? c.output().dtype : c.operands[0].dtype) == a.memory);
 }
 

@@ -145,25 +145,43 @@ MORELLO_UNUSED MORELLO_TARGET static inline void store_4_4_4_4(void* p0, void* p
   __builtin_memcpy(p2, &v2, sizeof v2);
   __builtin_memcpy(p3, &v3, sizeof v3);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __m256i threes_4bytes(__m256i a, __m256i b, __m256i c) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void store_columns(__m128i r0, __m128i r1, __m128i r2,
+                                                             __m128i r3, void* d0, void* d1,
+                                                             void* d2, void* d3) noexcept {
+  const __m128i a = _mm_unpacklo_epi32(r0, r1), b = _mm_unpacklo_epi32(r2, r3);
+  const __m128i c = _mm_unpackhi_epi32(r0, r1), d = _mm_unpackhi_epi32(r2, r3);
+  store_16(d0, _mm_unpacklo_epi64(a, b));
+  store_16(d1, _mm_unpackhi_epi64(a, b));
+  store_16(d2, _mm_unpacklo_epi64(c, d));
+  store_16(d3, _mm_unpackhi_epi64(c, d));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i threes_4bytes(__m256i a, __m256i b,
+                                                                  __m256i c) noexcept {
   return _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0x22), c, 0x44);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __m256i threes_2bytes(__m256i a, __m256i b, __m256i c) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __m256i threes_2bytes(__m256i a, __m256i b,
+                                                                  __m256i c) noexcept {
   return _mm256_blend_epi16(_mm256_blend_epi16(a, b, 0x92), c, 0x24);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline __m128i threes_1byte(__m128i a, __m128i b, __m128i c) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline __m128i threes_1byte(__m128i a, __m128i b,
+                                                                 __m128i c) noexcept {
   const __m128i second = _mm_setr_epi8(0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0);
   const __m128i third = _mm_setr_epi8(0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0, 0, -1, 0);
   return _mm_blendv_epi8(_mm_blendv_epi8(a, b, second), c, third);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_2x8(const void* s0, const void* s1, void* d0) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_2x8(const void* s0,
+                                                                       const void* s1,
+                                                                       void* d0) noexcept {
   const __m256i r0 = load_32(s0), r1 = load_32(s1);
   const __m256i a = _mm256_unpacklo_epi32(r0, r1), b = _mm256_unpackhi_epi32(r0, r1);
   char* const p = static_cast<char*>(d0);
   store_16_16(p, p + 32, a);
   store_16_16(p + 16, p + 48, b);
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_3x8(const void* s0, const void* s1, const void* s2, void* d0) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_3x8(const void* s0,
+                                                                       const void* s1,
+                                                                       const void* s2,
+                                                                       void* d0) noexcept {
   const __m256i x = _mm256_shuffle_epi32(load_32(s0), 0x6c);
   const __m256i y = _mm256_shuffle_epi32(load_32(s1), 0xb1);
   const __m256i z = _mm256_shuffle_epi32(load_32(s2), 0xc6);
@@ -172,7 +190,11 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_3x8(const voi
   store_16_16(p + 16, p + 64, threes_4bytes(y, z, x));
   store_16_16(p + 32, p + 80, threes_4bytes(z, x, y));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_4x8(const void* s0, const void* s1, const void* s2, const void* s3, void* d0) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_4x8(const void* s0,
+                                                                       const void* s1,
+                                                                       const void* s2,
+                                                                       const void* s3,
+                                                                       void* d0) noexcept {
   const __m256i r0 = load_32(s0), r1 = load_32(s1), r2 = load_32(s2), r3 = load_32(s3);
   const __m256i a = _mm256_unpacklo_epi32(r0, r1), b = _mm256_unpacklo_epi32(r2, r3);
   const __m256i c = _mm256_unpackhi_epi32(r0, r1), d = _mm256_unpackhi_epi32(r2, r3);
@@ -182,14 +204,16 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_4bytes_4x8(const voi
   store_16_16(p + 32, p + 96, _mm256_unpacklo_epi64(c, d));
   store_16_16(p + 48, p + 112, _mm256_unpackhi_epi64(c, d));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_4bytes_8x2(const void* s0, void* d0, void* d1) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_4bytes_8x2(
+    const void* s0, void* d0, void* d1) noexcept {
   const char* const p = static_cast<const char*>(s0);
   const __m256 a = _mm256_castsi256_ps(load_16_16(p, p + 32));
   const __m256 b = _mm256_castsi256_ps(load_16_16(p + 16, p + 48));
   store_32(d0, _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
   store_32(d1, _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_4bytes_8x3(const void* s0, void* d0, void* d1, void* d2) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_4bytes_8x3(
+    const void* s0, void* d0, void* d1, void* d2) noexcept {
   const char* const p = static_cast<const char*>(s0);
   const __m256i a = load_16_16(p, p + 48), b = load_16_16(p + 16, p + 64);
   const __m256i c = load_16_16(p + 32, p + 80);
@@ -203,10 +227,14 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes(const void* s
   store_16(d0, _mm_unpacklo_epi16(r0, r1));
   store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi16(r0, r1));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_3x16(const void* s0, const void* s1, const void* s2, void* d0) noexcept {
-  const __m256i to_x = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5, 10, 11));
-  const __m256i to_y = _mm256_broadcastsi128_si256(_mm_setr_epi8(10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5));
-  const __m256i to_z = _mm256_broadcastsi128_si256(_mm_setr_epi8(4, 5, 10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15));
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_3x16(
+    const void* s0, const void* s1, const void* s2, void* d0) noexcept {
+  const __m256i to_x = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5, 10, 11));
+  const __m256i to_y = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5));
+  const __m256i to_z = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(4, 5, 10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15));
   const __m256i x = _mm256_shuffle_epi8(load_32(s0), to_x);
   const __m256i y = _mm256_shuffle_epi8(load_32(s1), to_y);
   const __m256i z = _mm256_shuffle_epi8(load_32(s2), to_z);
@@ -215,7 +243,11 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_3x16(const vo
   store_16_16(p + 16, p + 64, threes_2bytes(z, x, y));
   store_16_16(p + 32, p + 80, threes_2bytes(y, z, x));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_4x8(const void* s0, const void* s1, const void* s2, const void* s3, void* d0) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_4x8(const void* s0,
+                                                                       const void* s1,
+                                                                       const void* s2,
+                                                                       const void* s3,
+                                                                       void* d0) noexcept {
   const __m128i r0 = load_16(s0), r1 = load_16(s1), r2 = load_16(s2), r3 = load_16(s3);
   const __m128i a = _mm_unpacklo_epi16(r0, r1), b = _mm_unpacklo_epi16(r2, r3);
   const __m128i c = _mm_unpackhi_epi16(r0, r1), d = _mm_unpackhi_epi16(r2, r3);
@@ -225,7 +257,8 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_4x8(const voi
   store_16(p + 32, _mm_unpacklo_epi32(c, d));
   store_16(p + 48, _mm_unpackhi_epi32(c, d));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x2(const void* s0, void* d0, void* d1) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x2(
+    const void* s0, void* d0, void* d1) noexcept {
   const char* const p = static_cast<const char*>(s0);
   const __m256i a = load_16_16(p, p + 32), b = load_16_16(p + 16, p + 48);
   const __m256i zero = _mm256_setzero_si256();
@@ -233,10 +266,14 @@ MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x2(const 
                                    _mm256_blend_epi16(b, zero, 0xaa)));
   store_32(d1, _mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16)));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x3(const void* s0, void* d0, void* d1, void* d2) noexcept {
-  const __m256i from_x = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5, 10, 11));
-  const __m256i from_y = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 8, 9, 14, 15, 4, 5, 10, 11, 0, 1, 6, 7, 12, 13));
-  const __m256i from_z = _mm256_broadcastsi128_si256(_mm_setr_epi8(4, 5, 10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15));
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x3(
+    const void* s0, void* d0, void* d1, void* d2) noexcept {
+  const __m256i from_x = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15, 4, 5, 10, 11));
+  const __m256i from_y = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(2, 3, 8, 9, 14, 15, 4, 5, 10, 11, 0, 1, 6, 7, 12, 13));
+  const __m256i from_z = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(4, 5, 10, 11, 0, 1, 6, 7, 12, 13, 2, 3, 8, 9, 14, 15));
   const char* const p = static_cast<const char*>(s0);
   const __m256i a = load_16_16(p, p + 48), b = load_16_16(p + 16, p + 64);
   const __m256i c = load_16_16(p + 32, p + 80);
@@ -244,7 +281,8 @@ MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x3(const 
   store_32(d1, _mm256_shuffle_epi8(threes_2bytes(c, a, b), from_y));
   store_32(d2, _mm256_shuffle_epi8(threes_2bytes(b, c, a), from_z));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_8x4(const void* s0, void* d0, void* d1, void* d2, void* d3) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_8x4(
+    const void* s0, void* d0, void* d1, void* d2, void* d3) noexcept {
   const char* const p = static_cast<const char*>(s0);
   const __m128i r0 = load_16(p), r1 = load_16(p + 16), r2 = load_16(p + 32), r3 = load_16(p + 48);
   const __m128i a = _mm_unpacklo_epi16(r0, r1), b = _mm_unpackhi_epi16(r0, r1);
@@ -276,13 +314,15 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const vo
   store_16(p + 32, _mm_unpacklo_epi16(c, d));
   store_16(p + 48, _mm_unpackhi_epi16(c, d));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x2(const void* s0, void* d0, void* d1) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x2(
+    const void* s0, void* d0, void* d1) noexcept {
   const char* const p = static_cast<const char*>(s0);
   const __m128i a = load_16(p), b = load_16(p + 16), low = _mm_set1_epi16(0xff);
   store_16(d0, _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)));
   store_16(d1, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x3(const void* s0, void* d0, void* d1, void* d2) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x3(
+    const void* s0, void* d0, void* d1, void* d2) noexcept {
   const __m128i from_x = _mm_setr_epi8(0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13);
   const __m128i from_y = _mm_setr_epi8(1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14);
   const __m128i from_z = _mm_setr_epi8(2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15);
@@ -292,19 +332,15 @@ MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x3(const v
   store_16(d1, _mm_shuffle_epi8(threes_1byte(b, a, c), from_y));
   store_16(d2, _mm_shuffle_epi8(threes_1byte(c, b, a), from_z));
 }
-MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x4(const void* s0, void* d0, void* d1, void* d2, void* d3) noexcept {
+MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x4(
+    const void* s0, void* d0, void* d1, void* d2, void* d3) noexcept {
   const __m128i fours = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const char* const p = static_cast<const char*>(s0);
   const __m128i r0 = _mm_shuffle_epi8(load_16(p), fours);
   const __m128i r1 = _mm_shuffle_epi8(load_16(p + 16), fours);
   const __m128i r2 = _mm_shuffle_epi8(load_16(p + 32), fours);
   const __m128i r3 = _mm_shuffle_epi8(load_16(p + 48), fours);
-  const __m128i a = _mm_unpacklo_epi32(r0, r1), b = _mm_unpacklo_epi32(r2, r3);
-  const __m128i c = _mm_unpackhi_epi32(r0, r1), d = _mm_unpackhi_epi32(r2, r3);
-  store_16(d0, _mm_unpacklo_epi64(a, b));
-  store_16(d1, _mm_unpackhi_epi64(a, b));
-  store_16(d2, _mm_unpacklo_epi64(c, d));
-  store_16(d3, _mm_unpackhi_epi64(c, d));
+  store_columns(r0, r1, r2, r3, d0, d1, d2, d3);
 }
 )";
 

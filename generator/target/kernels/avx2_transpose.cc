@@ -89,12 +89,7 @@ MORELLO_UNUSED MORELLO_TARGET static inline void transpose_4bytes_4x4(
     const void* s0, const void* s1, const void* s2, const void* s3, void* d0, void* d1, void* d2,
     void* d3) noexcept {
   const __m128i r0 = load_16(s0), r1 = load_16(s1), r2 = load_16(s2), r3 = load_16(s3);
-  const __m128i a = _mm_unpacklo_epi32(r0, r1), b = _mm_unpacklo_epi32(r2, r3);
-  const __m128i c = _mm_unpackhi_epi32(r0, r1), d = _mm_unpackhi_epi32(r2, r3);
-  store_16(d0, _mm_unpacklo_epi64(a, b));
-  store_16(d1, _mm_unpackhi_epi64(a, b));
-  store_16(d2, _mm_unpacklo_epi64(c, d));
-  store_16(d3, _mm_unpackhi_epi64(c, d));
+  store_columns(r0, r1, r2, r3, d0, d1, d2, d3);
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void transpose_4bytes_2x4(
     const void* s0, const void* s1, void* d0, void* d1, void* d2, void* d3) noexcept {

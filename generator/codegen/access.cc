@@ -12,6 +12,38 @@ void put(Writer& w, Names& names, std::string_view code, const std::string& p, i
                        {"t", names.fresh("t")}}));
 }
 
+// The first of these that are moved by a loop: elements one step apart, four at a time. (GCC 12,
+// -O2: a header with 8 x 48 sums by 16 lanes that go to columns of a result one by one, five ISAs,
+// takes 6.2 s with a line for each and 1.9 s with loops, which take 0.96 to 1.05 of the time.)
+constexpr size_t kUnrolled = 4;
+
+size_t looped(const std::vector<Offset>& offsets) {
+  if (offsets.size() < 2 * kUnrolled) return 0;
+  const Offset step = offsets[1] + -1 * offsets[0];
+  for (size_t i = 2; i < offsets.size(); ++i)
+    if (!(offsets[i] == offsets[0] + static_cast<i64>(i) * step)) return 0;
+  return offsets.size() / kUnrolled * kUnrolled;
+}
+
+// `move` writes the line for one element: where it is, and its index in a local array.
+template <class Move>
+void each_apart(Writer& w, Names& names, const std::string& pointer_type,
+                const std::string& pointer, const std::vector<Offset>& offsets, Move&& move) {
+  const size_t loop = looped(offsets);
+  if (loop > 0) {
+    const Offset step = offsets[1] + -1 * offsets[0];
+    const std::string i = names.fresh("i"), p = names.fresh("p");
+    w.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", i, loop, kUnrolled);
+    w.line("{} {} = {} + {} * {};", pointer_type, p, at(pointer, offsets[0]), i, text(step));
+    for (size_t j = 0; j < kUnrolled; ++j)
+      move(fmt::format("{}[{}]", p, text(static_cast<i64>(j) * step)),
+           j == 0 ? i : fmt::format("{} + {}", i, j));
+    w.close();
+  }
+  for (size_t j = loop; j < offsets.size(); ++j)
+    move(fmt::format("{}[{}]", pointer, text(offsets[j])), std::to_string(j));
+}
+
 }  // namespace
 
 std::string count(Writer& w, std::string_view code, i64 n) {
@@ -33,8 +65,10 @@ std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointe
            static_cast<i64>(offsets.size()) * bytes(type));
     return name;
   }
-  for (size_t i = 0; i < offsets.size(); ++i)
-    w.line("{}[{}] = {}[{}];", name, i, pointer, text(offsets[i]));
+  each_apart(w, names, const_pointer(type), pointer, offsets,
+             [&](const std::string& element, const std::string& i) {
+               w.line("{}[{}] = {};", name, i, element);
+             });
   return name;
 }
 
@@ -64,7 +98,10 @@ void write_vector(Writer& w, Names& names, const Access& a, Dtype type, const st
   if (direct) return;
   if (near)
     return w.line("__builtin_memcpy({}, {}, {});", at(pointer, offsets[0]), p, n * bytes(type));
-  for (i64 i = 0; i < n; ++i) w.line("{}[{}] = {}[{}];", pointer, text(offsets[i]), p, i);
+  each_apart(w, names, mutable_pointer(type), pointer, offsets,
+             [&](const std::string& element, const std::string& i) {
+               w.line("{} = {}[{}];", element, p, i);
+             });
 }
 
 // By way of an integer: the address may lie behind the operand, and GCC 12 warns of a pointer that

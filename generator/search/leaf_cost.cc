@@ -229,7 +229,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   const Cost begun = apart ? row_begins(s, operand) : Cost();
   const Cost stalled = follows_pieces(s, operand, r) ? Cost() : stall(r, from, w);
   const Cost near = from == kL2 ? t + crowded : streams ? t : Cost();
-  return {t + again, Cost(), Cost(), stalled, eased(from, near), begun};
+  return {moved(s, operand, t) + again, Cost(), Cost(), stalled, eased(from, near), begun};
 }
 
 Cost Space::streamed_in(const Spec& s, int operand, const Region& r) const {
@@ -303,7 +303,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
-  t.all = t.all + stored(s, call);
+  t.all = t.all + moved(s, c.inputs(), stored(s, call));
   if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
       overlapped(compute, t.all - t.hidden) - hidden_beyond(compute, t.eased) + t.begun;

@@ -348,6 +348,7 @@ class Space {
   Work least_move(const Extents& e) const;
   i64 moved_millicycles(const Extents& e) const;
   Cost moved_apart(const Spec& s) const;
+  Cost moved(const Spec& s, int operand, Cost transfer) const;
   bool copies_stream(const Spec& s, int operand, const Region& r) const;
   Cost moved_by_copy(const Spec& s, int operand, Level to) const;
   Cost row_starts(const Spec& s, int operand, const Region& r) const;

@@ -145,19 +145,36 @@ TEST_CASE("leaves that move") {
   }
 }
 
+// A tile of a matrix of so many rows and columns, to columns.
+double moved(int rows, int columns, Extents tile, Level level) {
+  const std::string spec = fmt::format("(x: f32[{},{}]): f32 col = convert(x)", rows, columns);
+  constexpr std::string_view kFamily = "move_f32 quantum=i0:64,i1:64 x=load_f32 out=store_f32";
+  return cycles({spec, kFamily, "avx2", tile}, level);
+}
+
 // Sixteen lines that rows of 4 KiB put into one place of L1, in the source or the result.
 TEST_CASE("leaves that move pay for rows that crowd one another out of L1") {
-  const auto crowded = [](int rows, int columns) {
-    const std::string spec = fmt::format("(x: f32[{},{}]): f32 col = convert(x)", rows, columns);
-    const LeafOf leaf{
-        spec, "move_f32 quantum=i0:64,i1:64 x=load_f32 out=store_f32", "avx2", {16, 16}};
-    return cycles(leaf, kL2);
+  const auto crowded = [](int rows, int columns, i64 side = 16) {
+    return moved(rows, columns, {side, side}, kL2);
   };
   const double apart = crowded(1040, 1040), more = 16 * 14 / 2.0;
   CHECK(crowded(1024, 1040) == doctest::Approx(apart + more));
   CHECK(crowded(1040, 1024) == doctest::Approx(apart + more));
   CHECK(crowded(1024, 1024) == doctest::Approx(apart + 2 * more));
   CHECK(crowded(512, 512) == doctest::Approx(apart));
+  // Rows of 2 KiB begin in two places, of 1 KiB in four.
+  CHECK(crowded(512, 512, 64) == doctest::Approx(crowded(528, 528, 64) + 2 * 256 * 14 / 2.0 / 4));
+  CHECK(crowded(256, 256, 64) == doctest::Approx(crowded(272, 272, 64) + 2 * 256 * 0.437));
+}
+
+// Rows of several lines: a core asks for those of many rows at once, as it computes nothing.
+TEST_CASE("leaves that move wait less for rows in L3") {
+  const auto a_line = [](Extents tile) {
+    const i64 lines = 2 * tile[0] * tile[1] / 16;
+    return (moved(1000, 1000, tile, kL3) - moved(1000, 1000, tile, kL1)) / lines;
+  };
+  CHECK(a_line({64, 64}) == doctest::Approx(3.72).epsilon(0.01));   // 9.85 if it computed
+  CHECK(a_line({16, 16}) == doctest::Approx(13.45).epsilon(0.01));  // rows of one line
 }
 
 }  // namespace

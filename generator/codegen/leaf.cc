@@ -15,6 +15,7 @@
 
 #include "codegen/access.h"
 #include "codegen/expression.h"
+#include "codegen/joined.h"
 #include "codegen/leaf_writer.h"
 #include "codegen/pack.h"
 #include "impl/finishing.h"
@@ -509,6 +510,7 @@ static std::string moving_leaf(Functions& functions, const Problem& p, const Lea
 
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {
   if (p.family.kernel->moves) return moving_leaf(functions, p, job);
+  if (p.family.joined >= 0) return joined_leaf(functions, p, job);
   LeafWriter leaf(functions, p, job);
   return functions.add("leaf", leaf.params(), leaf.body());
 }

@@ -16,6 +16,12 @@
 
 namespace morello {
 
+// The parameter that points to a tensor; `out` is the number of the output.
+inline std::string leaf_pointer(int tensor, int out) {
+  if (tensor > out) return fmt::format("pe{}", tensor - out - 1);
+  return {'p', tensor == out ? 'c' : static_cast<char>('a' + tensor)};
+}
+
 class LeafWriter {
  public:
   LeafWriter(Functions& functions, const Problem& p, const LeafJob& job);
@@ -55,10 +61,7 @@ class LeafWriter {
   Beside at_end() const { return {f_.extras, c_.result(), k_.lanes_reduce ? 1 : k_.lanes}; }
   std::string reg(int o, const Extents& instance, i64 set = 0) const;
   char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
-  std::string stem(int t) const {
-    if (t > out_) return fmt::format("pe{}", t - out_ - 1);
-    return {'p', letter(t)};
-  }
+  std::string stem(int t) const { return leaf_pointer(t, out_); }
   std::string pointer(int o) const { return pointers_[o]; }
   Extents output_instances() const;
   void each(const Extents& counts, auto visit) const;

@@ -3,6 +3,7 @@
 
 #include "impl/family.h"
 #include "impl/finishing.h"
+#include "impl/joined.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -491,6 +492,9 @@ void Builder::add_apart(Family g, int dim) {
 }
 
 void Builder::choose_quantum() {
+  f.registers = count_registers(f, c, {});
+  if (lane >= 0)
+    if (const std::optional<Family> g = joined(f, c)) out.push_back(*g);
   const int regs = load_regs(f, c);
   if (k.lanes_reduce)  // both inputs must be split the same way
     for (int o = 0; o < c.inputs(); ++o)

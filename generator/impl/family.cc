@@ -202,6 +202,7 @@ std::string Family::str(const Computation& c) const {
   if (!q.empty()) out += " quantum=" + q;
   if (streams != 1) out += fmt::format(" streams={}", streams);
   if (apart >= 0) out += " apart=" + c.dims[apart].name;
+  if (joined >= 0) out += " joined=" + c.dims[joined].name;
   for (size_t o = 0; o < loads.size(); ++o)
     out += fmt::format(" {}={}", c.operands[o].name, loads[o]->name);
   return out + fmt::format(" {}={}", c.output().name, store->name);

@@ -43,6 +43,9 @@ struct Family {
   // on from row to row. (Zen 3, bf16 1x2304x9216, rows of 4.6 KiB from memory: one at a time 4.44
   // ms, four neighbours 3.76, four apart 2.45; 1x1152x6912, 16 MB, 1.30, 1.60 and 0.71.) -1: none.
   int apart = -1;
+  // A dim whose elements are rows that follow one another, and that leaves take as one run
+  // (impl/joined.h); lanes run along the rows. -1: none.
+  int joined = -1;
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly
 

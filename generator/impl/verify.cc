@@ -240,6 +240,7 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (f_.apart >= 0 && p_.part.staged)
     return fmt::format("a stage of several takes rows of {} side by side, not from parts of all",
                        c_.dims[f_.apart].name);
+  if (f_.joined >= 0 && p_.part.staged) return "rows of a stage of several are not joined";
   if (f_.registers > f_.isa->vector_registers)
     return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
                        f_.isa->vector_registers);
@@ -279,6 +280,9 @@ std::string Verifier::leaf_extent_problem(const Spec& spec) const {
     if (!c_.dims[d].reduction && spec.extent[d] > f_.quantum[d])
       return fmt::format("{} is {} here and the leaf takes {}", c_.dims[d].name, spec.extent[d],
                          f_.quantum[d]);
+  if (f_.joined >= 0 && spec.extent[f_.lane] != c_.dims[f_.lane].extent)
+    return fmt::format("rows along {} are joined: all {} of each, not {}", c_.dims[f_.lane].name,
+                       c_.dims[f_.lane].extent, spec.extent[f_.lane]);
   return "";
 }
 

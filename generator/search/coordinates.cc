@@ -110,6 +110,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
                      f.lane, f.reload ? f.reload->name : "none");
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
   if (f.apart >= 0) out += fmt::format(" apart {}", f.apart);
+  if (f.joined >= 0) out += fmt::format(" joined {}", f.joined);
   out += " tiles from";
   for (size_t d = 0; d < c.dims.size(); ++d)
     out += fmt::format(" {}{}", menus[d].first,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "impl/joined.h"
 #include "search/leaf_work.h"
 #include "spec/sizes.h"
 
@@ -21,6 +22,9 @@ constexpr i64 kCrowdPercent = 2;       // of what is hidden: of programs as fast
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
 constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
+// Vectors of elements that were stored one by one wait until those are there. (Zen 4, rows that are
+// joined: 7 of 5 elements take 12 ns longer than one by one.)
+constexpr i64 kRepeatedMilli = 25'000;
 // A line that is stored to and was not asked for before, of one that was; with kAskMilli: (G:
 // 1000x1000 f32 in L3, tiles of 6 x 16: reductions of 1, 4, 8 and 16 take 165, 172, 195 and 304 us,
 // asked 134, 137, 162 and 306; these make 179, 188, 200 and 313, asked 145, 154, 191 and 314.)
@@ -84,7 +88,8 @@ i64 Space::reduction_step(int d) const {
 }
 
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
-Space::Work Space::leaf_work(const Extents& e) const {
+Space::Work Space::leaf_work(const Extents& tile_extents) const {
+  const Extents e = run_extents(family(), tile_extents);
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
   const int lane = family().lane;
@@ -118,6 +123,7 @@ Space::Work Space::leaf_work(const Extents& e) const {
 // Loading, zeroing, finishing and storing the register tile as if its vectors were whole; how many
 // these are.
 i64 Space::add_whole_edges(const Spec& s, Work& w) const {
+  const Extents e = run_extents(family(), s.extent);
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
   const int out = c.inputs();
@@ -125,8 +131,7 @@ i64 Space::add_whole_edges(const Spec& s, Work& w) const {
   if (k.moves) return 0;
   i64 tile = 1;
   for (int d = 0; d < dims(); ++d)
-    if (!c.dims[d].reduction)
-      tile *= vector && d == family().lane ? ceil_div(s.extent[d], k.lanes) : s.extent[d];
+    if (!c.dims[d].reduction) tile *= vector && d == family().lane ? ceil_div(e[d], k.lanes) : e[d];
   const Access& store = *store_access(family(), s.place[out].packed);
   w.add(store.uops, tile);
   w.add(body_extras_, tile);
@@ -149,9 +154,10 @@ void Space::add_edges(const Spec& s, Work& w) const {
   const int out = computation().inputs();
   const Access& store = *store_access(family(), s.place[out].packed);
   const int lane = family().lane;
-  const bool partial = elastic(lane) || s.extent[lane] % k.lanes != 0;
+  const i64 along = run_extents(family(), s.extent)[lane];
+  const bool partial = elastic(lane) || along % k.lanes != 0;
   const bool adjacent = s.place[out].packed || stores_adjacent_;
-  const i64 rows = tile / ceil_div(s.extent[lane], k.lanes);
+  const i64 rows = tile / ceil_div(along, k.lanes);
   const i64 odd = !adjacent ? tile : partial ? rows : 0;
   const auto move = [&](const Access& a) {
     if (adjacent && !a.partial.empty()) return w.add_masked(a, odd);
@@ -160,18 +166,23 @@ void Space::add_edges(const Spec& s, Work& w) const {
   };
   move(store);
   if (s.accumulate && family().reload) move(*family().reload);
+  if (repeated_rows_ == 0) return;
+  const i64 repeated = std::min(along, joined_period(family(), computation()));
+  w.alu += repeated_rows_ * repeated * kStagedUopsPerLane;
 }
 
 // A partial vector of an unpacked input is masked in every step, or gathered element by element.
 void Space::add_partial_loads(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
   const int lane = family().lane;
-  if (lane < 0 || (!elastic(lane) && s.extent[lane] % k.lanes == 0)) return;
+  if (lane < 0) return;
+  const Extents e = run_extents(family(), s.extent);
+  if (!elastic(lane) && e[lane] % k.lanes == 0) return;
   for (int o = 0; o < computation().inputs(); ++o) {
     if (s.place[o].packed || !touches_[o][lane]) continue;
     i64 times = 1;
     for (int d = 0; d < dims(); ++d)
-      if (touches_[o][d] && d != lane) times *= s.extent[d];
+      if (touches_[o][d] && d != lane) times *= e[d];
     if (const Access& a = *family().loads[o]; !a.partial.empty())
       w.add_masked(a, times);
     else
@@ -298,7 +309,8 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   add_edges(s, edges);
   const bool asks = call.ahead_operand == c.inputs();
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
-  const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli);
+  const i64 repeating = repeated_rows_ > 0 ? kRepeatedMilli : 0;
+  const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli + repeating);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);

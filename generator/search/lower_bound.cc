@@ -60,7 +60,8 @@ std::vector<Spec> boxes_of(const std::vector<Clipped>& clips, const Spec& root) 
 // Elements along a parallel dim that leaves take as one.
 i64 Space::unit(int dim) const {
   const Kernel& k = *family().kernel;
-  return k.lanes > 1 && !k.lanes_reduce && dim == family().lane ? k.lanes : 1;
+  const bool lanes = k.lanes > 1 && !k.lanes_reduce && family().joined < 0;
+  return lanes && dim == family().lane ? k.lanes : 1;
 }
 
 // By how much it is less than whole ones.

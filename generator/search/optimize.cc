@@ -199,7 +199,7 @@ constexpr i64 kStreamsShare = 64;
 // But for how many streams they read in, and how that is packed.
 static bool same_leaf(const Family& a, const Family& b) {
   return a.kernel == b.kernel && a.lane == b.lane && a.loads == b.loads && a.store == b.store &&
-         a.quantum == b.quantum && a.apart == b.apart;
+         a.quantum == b.quantum && a.apart == b.apart && a.joined == b.joined;
 }
 
 static bool cheaper(const Bounded& a, const Bounded& b) { return a.bound < b.bound; }
@@ -216,6 +216,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
     for (const auto& [threads, part] : by_threads) {
       const Problem problem{&c, &machine, f, threads, part};
       if (f.apart >= 0 && !reads_apart(problem)) continue;
+      if (f.joined >= 0 && part.staged) continue;
       const Space space(problem);
       const Cost bound = space.lower_bound();
       if (also_single && kStreamsShare * space.saved_by_streams() < bound) continue;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "impl/finishing.h"
+#include "impl/joined.h"
 #include "impl/patchwork.h"
 #include "spec/sizes.h"
 
@@ -156,6 +157,7 @@ void Space::describe_extras() {
       full_extra_[i] &= map.touches(d);
       if (map.unit_stride(d) == 1) extra_run_[i] = d;
     }
+    if (family().joined >= 0) repeated_rows_ += along_rows(c, family(), t) == AlongRows::kRow;
   }
 }
 
@@ -380,6 +382,8 @@ bool Space::leaf_covers(const Spec& s) const {
   if (s.uncut != 0) return false;
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction && s.extent[d] > family().quantum[d]) return false;
+  if (family().joined >= 0 && s.extent[family().lane] != family().quantum[family().lane])
+    return false;
   for (int o = 0; o < c.inputs(); ++o)
     if (!s.place[o].packed && !loads_given_[o]) return false;
   if (!s.place[c.inputs()].packed && !stores_given_) return false;

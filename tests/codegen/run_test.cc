@@ -86,13 +86,35 @@ TEST_CASE("what is stored past the caches") {
       CHECK(test::compile_and_run(kernels, {compiler, "-std=c++17 -O2"}, "streaming") == "");
 }
 
+// Rows that leaves take as one run: many periods, less than one, vectors that are not whole, and
+// more of them in a period than are written out.
+constexpr Row kJoinedRows[] = {
+    {"(x: f32[1400,3], m: f32[3], d: f32[3]): f32 = (x - m) * d", "avx2",
+     "map_f32x8 lane=i1 quantum=i0:1368,i1:3", 1,
+     "loop i0 by 1368\n  body\n    call ahead x 256\n  rest 32\n    call\n"},
+    {"(x: f32[1400,3], m: f32[3], d: f32[3]): f32 = (x - m) * d", "avx512",
+     "map_f32x16 lane=i1 quantum=i0:1376,i1:3", 1, "loop i0 by 100\n  call ahead out 0\n"},
+    {"(x: f32[7,5], y: f32[5]): bf16 = tanh(x + y)", "avx2", "map_f32x8 lane=i1 quantum=i0:7,i1:5",
+     1, "call\n"},
+    {"(x: u8[90,49], y: bf16[49], z: f32[90,49], w: f32[1]): f16 = x * y + z * w", "avx2",
+     "map_f32x8 lane=i1 quantum=i0:88,i1:49", 1,
+     "loop i0 by 88\n  body\n    call\n  rest 2\n    call\n"},
+    {"(x: i32[4,50,17], y: i32[17]): i32 = max(x, y)", "avx2",
+     "map_i32x8 lane=i1 quantum=i0:200,i1:17", 2,
+     "parallel i0 by 43\n  body\n    call\n  rest 28\n    call\n"},
+    {"(x: f32[3,4,70] order(0, 2, 1), y: f32[4]): f32 order(0, 2, 1) = "
+     "x + broadcast(y, axis=1) * 2",
+     "avx2", "map_f32x8 lane=i1 quantum=i1:4,i2:70", 1, "loop i0 by 1\n  call\n"},
+};
+
 TEST_CASE("hand-written programs") {
   std::vector<std::unique_ptr<Kernel>> kernels;
-  for (const Row& row : kRows) {
-    kernels.push_back(
-        std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));
-    kernels.back()->add(row.isa, row.family, row.program);
-  }
+  for (const auto& rows : {std::span<const Row>(kRows), std::span<const Row>(kJoinedRows)})
+    for (const Row& row : rows) {
+      kernels.push_back(
+          std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));
+      kernels.back()->add(row.isa, row.family, row.program);
+    }
   CHECK(test::compile_and_run(kernels, {}, "rows") == "");
 }
 

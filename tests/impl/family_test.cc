@@ -204,6 +204,47 @@ TEST_CASE("leaves that move") {
   }
 }
 
+// Rows of a few elements that follow one another, and an operand with one for all of them.
+TEST_CASE("rows that leaves take as one run") {
+  struct Joined {
+    std::string_view spec, isa, quantum;  // of the families with the longest vectors
+  };
+  for (const Joined& row : std::initializer_list<Joined>{
+           // What begins with a vector again every eight rows, or every four, about 4096 elements.
+           {"(x: f32[50176,3], m: f32[3]): f32 = x - m", "avx2", "i0:1368,i1:3 joined=i0"},
+           {"(x: f32[50176,3], m: f32[3]): f32 = x - m", "avx512", "i0:1376,i1:3 joined=i0"},
+           {"(x: f32[436,34], y: f32[34]): bf16 = tanh(x * y)", "avx2", "i0:120,i1:34 joined=i0"},
+           {"(x: u8[30,5], y: f32[5], z: f32[5], u: f32[30,5], w: f32[1]): f32 = x * y + z - u * w",
+            "avx2", "i0:30,i1:5 joined=i0"},
+           {"(x: i32[20,64], y: i32[64]): i32 = max(x, y)", "avx2", "i0:20,i1:64 joined=i0"},
+           {"(x: f32[3,4,700] order(0, 2, 1), y: f32[4]): f32 order(0, 2, 1) = x + "
+            "broadcast(y, axis=1)",
+            "avx2", "i1:4,i2:700 joined=i2"},
+           // Rows in another order, that lie apart or begin anew each; long ones.
+           {"(x: f32[300,7] col, y: f32[7]): f32 = x + y", "avx2", ""},
+           {"(x: f32[300,7], y: f32[300]): f32 = x + broadcast(y, axis=1)", "avx2", ""},
+           {"(x: f32[300,7], y: f32[7], z: f32[300]): f32 = x + y + broadcast(z, axis=1)", "avx2",
+            ""},
+           {"(x: f32[300,7] strided, y: f32[7]): f32 = x + y", "avx2", ""},
+           {"(x: f32[n,7], y: f32[7]): f32 = x + y", "avx2", ""},
+           {"(x: f32[300,65], y: f32[65]): f32 = x + y", "avx2", ""},
+           {"(x: f32[300,63], y: f32[63]): f32 = x + y", "avx512", "i0:80,i1:63 joined=i0"},
+           // Nothing to repeat; sums.
+           {"(x: f32[300,7], y: f32[300,7]): f32 = x + y", "avx2", ""},
+           {"(x: f32[300,7,5], y: f32[7]): f32 = reduce_sum(x, axis=2) + y", "avx2", ""},
+       }) {
+    CAPTURE(row.spec);
+    const Result<KernelSpec> k = parse_spec(row.spec);
+    REQUIRE_MESSAGE(k.ok(), (k.ok() ? "" : k.error().str()));
+    const Computation& c = k->computation();
+    std::string found;
+    for (const Family& f : families(c, *find_isa(row.isa)))
+      if (f.joined >= 0 && f.kernel->lanes == find_isa(row.isa)->widest()) found = f.str(c);
+    const size_t from = found.find("quantum="), to = found.find(" x=");
+    CHECK((found.empty() ? "" : found.substr(from + 8, to - from - 8)) == row.quantum);
+  }
+}
+
 struct Rows {
   const char* spec;
   const char* isa;

@@ -332,5 +332,20 @@ TEST_CASE("rows far apart are those of one stage") {
         "call: a stage of several takes rows of n side by side, not from parts of all");
 }
 
+TEST_CASE("rows that are joined are whole, and those of one stage") {
+  test::Fixture f = test::fixture("(x: f32[40,6], y: f32[6]): f32 = x + y",
+                                  "map_f32x8 lane=i1 quantum=i0:40,i1:6");
+  const ImplPtr call = test::program(f.problem, "call");
+  CHECK(verify(f.problem, f.problem.root(), *call) == "");
+  CHECK(verify(f.problem, f.problem.root(), *test::program(f.problem, "loop i0 by 8\n  call")) ==
+        "");
+  Spec part = f.problem.root();
+  part.extent[1] = 5;
+  CHECK(verify(f.problem, part, *call) == "call: rows along i1 are joined: all 6 of each, not 5");
+  f.problem.part.staged = true;
+  CHECK(verify(f.problem, f.problem.root(), *call) ==
+        "call: rows of a stage of several are not joined");
+}
+
 }  // namespace
 }  // namespace morello

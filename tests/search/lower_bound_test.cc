@@ -125,17 +125,21 @@ std::string any_product(Draw& draw) {
 
 // Maps and sums of rows.
 std::string any_rows(Draw& draw) {
-  const i64 m = draw.among({1, 2, 8, 13}), n = draw.among({1, 8, 20, 300, 1024});
+  const i64 m = draw.among({1, 2, 8, 13, 90}), n = draw.among({1, 3, 8, 20, 60, 300, 1024});
   constexpr const char* kBodies[] = {"f32[{0},{1}] = exp(x - broadcast(y, axis=1))",
                                      "f32[{0},{1}] = x / broadcast(y, axis=1)",
                                      "bf16[{0},{1}] = tanh(x)",
+                                     "f32[{0},{1}] = x * z + z",
                                      "f32[{0}] = reduce_max(x, axis=1)",
                                      "f32[{0}] = reduce_sum(x, axis=1)",
                                      "f32[{0}] = reduce_sum(exp(x), axis=1) * y",
                                      "f32[{1}] = reduce_sum(x, axis=0)"};
-  const std::string body = fmt::format(fmt::runtime(kBodies[draw.below(7)]), m, n);
-  return fmt::format("(x: f32[{0},{1}]{2}{3}): {4}", m, n, draw.below(4) == 0 ? " col" : "",
-                     body.find('y') == body.npos ? "" : fmt::format(", y: f32[{}]", m), body);
+  const std::string body = fmt::format(fmt::runtime(kBodies[draw.below(8)]), m, n);
+  const std::string beside = body.find('y') != body.npos   ? fmt::format(", y: f32[{}]", m)
+                             : body.find('z') != body.npos ? fmt::format(", z: f32[{}]", n)
+                                                           : "";
+  return fmt::format("(x: f32[{0},{1}]{2}{3}): {4}", m, n, draw.below(4) == 0 ? " col" : "", beside,
+                     body);
 }
 
 // Operands of a part of a kernel can lie anywhere, its sums go on from what is there, and its

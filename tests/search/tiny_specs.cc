@@ -48,6 +48,7 @@ constexpr const char* kMatmulForms[] = {
 constexpr const char* kBinaryForms[] = {
     "(x: {0}[{3},{4}], y: {1}[{3},{4}] col): {2} = add(x, y)",
     "(x: {0}[{3},{4}], y: {1}[{3},{4}]): {2} = mul(x, y)",
+    "(x: {0}[{3},{4}], y: {1}[{4}]): {2} = mul(x, y)",
     "(x: {0}[{3},{4},{5}]): {2} = mul(x, x)",
     "(x: {0}[{3},{4}] order(0/2, 1, 0%2), y: {1}[{3},{4}]): {2} = add(x, y)",
 };

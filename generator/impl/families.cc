@@ -492,9 +492,6 @@ void Builder::add_apart(Family g, int dim) {
 }
 
 void Builder::choose_quantum() {
-  f.registers = count_registers(f, c, {});
-  if (lane >= 0)
-    if (const std::optional<Family> g = joined(f, c)) out.push_back(*g);
   const int regs = load_regs(f, c);
   if (k.lanes_reduce)  // both inputs must be split the same way
     for (int o = 0; o < c.inputs(); ++o)
@@ -530,6 +527,9 @@ void Builder::choose_quantum() {
     g.streams = 1;
     for (const int d : {t.row_dim, t.column_dim}) add_apart(g, d);
   }
+  if (lane < 0) return;
+  f.registers = count_registers(f, c, {});
+  if (const std::optional<Family> g = joined(f, c)) out.push_back(*g);
 }
 
 }  // namespace

@@ -13,22 +13,11 @@ constexpr i64 kLongestPeriod = 1024;
 // Elements that a leaf takes, about: what it repeats is little beside them.
 constexpr i64 kRun = 4096;
 
-// Elements between neighbours along a dim; 0 of what does not touch it, -1 of what lies otherwise.
-i64 stride(const AddressMap& map, int dim) {
-  i64 stride = 0;
-  for (const AddressTerm& t : map.terms) {
-    if (t.dim != dim) continue;
-    if (stride != 0 || !t.is_plain() || t.symbol >= 0) return -1;
-    stride = t.stride;
-  }
-  return stride;
-}
-
 std::optional<AlongRows> along(const Computation& c, int lane, int rows, int tensor) {
   if (c.tensor(tensor).packed || !c.tensor(tensor).zeros.empty()) return {};
   const AddressMap map = given_address(c, tensor);
-  if (map.run_time()) return {};
-  const i64 element = stride(map, lane), row = stride(map, rows);
+  if (map.run_time() || !map.is_plain()) return {};
+  const i64 element = map.unit_stride(lane), row = map.unit_stride(rows);
   if (element == 1 && row == c.dims[lane].extent) return AlongRows::kRun;
   if (element == 1 && row == 0) return AlongRows::kRow;
   if (element == 0 && row == 0) return AlongRows::kNumber;

@@ -53,6 +53,11 @@ struct MemoSize {
     boxes += o.boxes;
     bytes += o.bytes;
   }
+  void operator-=(const MemoSize& o) {
+    specs -= o.specs;
+    boxes -= o.boxes;
+    bytes -= o.bytes;
+  }
 };
 
 class Memo {

@@ -86,6 +86,7 @@ class Race {
   SearchStats solve(int i) {
     Task& t = tasks_[i];
     Search search(t, options_, tables_);
+    const MemoSize known = search.memo->size();  // by searches before this one
     start(search);
     const Spec root = t.problem.root();
     const Limits capacity = search.space.capacity();
@@ -95,7 +96,8 @@ class Race {
     if (t.exhausted) t.result.cost = Cost::infinite();
     if (t.result.cost.finite() && t.result.cost <= best_cost())
       t.impl = search.solver.extract(root, capacity);
-    const SearchStats done = search.solver.stats();
+    SearchStats done = search.solver.stats();
+    done.memo -= known;
     if (tables_) tables_->close(search.space.signature(), std::move(search.memo));
     return done;
   }

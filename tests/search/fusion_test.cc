@@ -100,6 +100,20 @@ TEST_CASE("tiles that could save little are not searched for") {
   }
 }
 
+// The searches of a composition's parts share tables; what one finds there is not its own.
+TEST_CASE("entries of tables that searches share are counted once") {
+  const Machine machine = toy_machine(4096, 32768, 1 << 20);
+  for (const std::string_view text :
+       {"(x: f32[64,300]): f32 = softmax(x, axis=1)",
+        "(a: f32[96,96], b: f32[96,96], c: f32[96,96]): f32 = matmul(matmul(a, b), c)"}) {
+    CAPTURE(text);
+    const SearchStats s = found(optimize(spec(text), machine, *find_isa("avx2"), {})).stats;
+    CHECK(s.memo.boxes > 0);
+    CHECK(s.memo.boxes <= s.specs);
+    CHECK(s.memo.bytes > 0);
+  }
+}
+
 // Sums that go on from step to step, in every form of the stages.
 // Of L3 three quarters, or `kept_percent`.
 TEST_CASE("where all of a kernel lies, others leaving less") {

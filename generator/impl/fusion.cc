@@ -93,6 +93,10 @@ Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
   return collapse(part_in_all_dims(g, stage, extents, buffers));
 }
 
+bool is_whole(const Graph& g, int stage, const GraphExtents& extents) {
+  return stage_extents(g, stage, extents) == stage_extents(g, stage, whole(g));
+}
+
 bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,
                        const Buffers& buffers) {
   return collapsed_dims(part_in_all_dims(g, stage, extents, buffers)) ==

@@ -100,6 +100,9 @@ using Buffers = std::map<int, std::vector<i64>>;
 Computation stage_part(const Graph& g, int stage, const GraphExtents& extents,
                        const Buffers& buffers);
 
+// Whether a part of a stage is all of it.
+bool is_whole(const Graph& g, int stage, const GraphExtents& extents);
+
 // Whether dims of a stage become the same ones in its part as in all of it. Where operands are
 // packed ahead of time they have to: orders of packed operands are orders of these dims.
 bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,

@@ -251,6 +251,7 @@ StageCall Parser::call(Reader& r, const Here& here) {
   p.problem.machine = &machine_;
   p.problem.threads = here.beside ? fusion_.threads : threads(r);
   p.problem.part = part(r, *p.computation, here);
+  p.problem.part.whole = is_whole(g(), stage, here.extents);
   describe_output(g(), machine_, stage, p.problem.part);
   p.problem.part.adds = adds;
   p.problem.family = family(r, *p.computation, stage, here);

@@ -36,6 +36,7 @@ struct Part {
   std::array<Level, kMaxOperands + 1> home = {};
   bool adds = false;        // out += ... instead of out = ...
   bool staged = false;      // it is a stage of several
+  bool whole = false;       // ... all of it at once
   bool beside = false;      // threads do others at the same time, each with one thread
   bool leaves = false;      // its output leaves the caches before the kernel is called again
   bool read_again = false;  // ... but is read by what comes behind it before that
@@ -45,6 +46,7 @@ struct Part {
   // patchwork.h).
   std::uint8_t elastic = 0;
   bool is_elastic(int dim) const { return (elastic >> dim & 1) != 0; }
+  bool is_tile() const { return staged && !whole; }
   static Part at(Level level) {
     Part p;
     p.home.fill(level);

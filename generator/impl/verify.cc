@@ -237,10 +237,10 @@ std::string Verifier::problem(const Spec& spec, const Hole& n) const {
 std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (n.kind == Call::Kind::kFill) return "computes nothing: it belongs at the head of a block";
   if (spec.uncut != 0) return "windows reach beyond what they read: `clip` comes first";
-  if (f_.apart >= 0 && p_.part.staged)
-    return fmt::format("a stage of several takes rows of {} side by side, not from parts of all",
+  if (f_.apart >= 0 && p_.part.is_tile())
+    return fmt::format("a part of a stage takes rows of {} side by side, not from parts of all",
                        c_.dims[f_.apart].name);
-  if (f_.joined >= 0 && p_.part.staged) return "rows of a stage of several are not joined";
+  if (f_.joined >= 0 && p_.part.is_tile()) return "rows of a part of a stage are not joined";
   if (f_.registers > f_.isa->vector_registers)
     return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
                        f_.isa->vector_registers);

@@ -128,8 +128,8 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
   if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
-  if (p.part.staged && std::any_of(levels.begin(), levels.end(), asks))
-    out += "a stage of several\n";  // in which copies do not
+  if (p.part.is_tile() && std::any_of(levels.begin(), levels.end(), asks))
+    out += "a part of a stage\n";  // in which copies do not
   const auto rows = [](const LevelDesc& l) { return l.next_rows_millicycles > 0; };
   if (std::any_of(levels.begin(), levels.end(), rows))
     for (int o = 0; o < c.inputs(); ++o)

@@ -275,10 +275,10 @@ bool Space::leaves_ask(const Spec& s, int operand) const {
 }
 
 // What moves element by element asks for nothing: that would be once for each of them. Nor do
-// stages of several: their tiles are near, and their searches long.
+// parts of stages: their tiles are near, and their searches many.
 bool Space::copies_ask(const Spec& s, int operand) const {
   const Place& place = s.place[operand];
-  if (problem_.part.staged || elastic_dims(problem_, operand) != 0) return false;
+  if (problem_.part.is_tile() || elastic_dims(problem_, operand) != 0) return false;
   if (place.level < kL3 || place.packed || family().isa->prefetch_to_l2.empty()) return false;
   return machine().levels[place.level].asks_ahead() &&
          copying_[operand].kind != CopyKind::kElements;

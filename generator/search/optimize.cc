@@ -187,7 +187,7 @@ static bool reads_apart(const Problem& p) {
   const i64 extent = p.computation->dims[p.family.apart].extent;
   const i64 parts = p.family.quantum[p.family.apart];
   if (extent <= parts || extent % parts != 0) return false;
-  if (p.machine->four_streams_percent == 0 || p.part.staged || p.part.is_elastic(p.family.apart))
+  if (p.machine->four_streams_percent == 0 || p.part.is_tile() || p.part.is_elastic(p.family.apart))
     return false;
   for (int o = 0; o < p.computation->inputs(); ++o)
     if (rows_apart(p.family, *p.computation, o) > 1 && p.home(o) >= kL3) return true;
@@ -218,7 +218,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
     for (const auto& [threads, part] : by_threads) {
       const Problem problem{&c, &machine, f, threads, part};
       if (f.apart >= 0 && !reads_apart(problem)) continue;
-      if (f.joined >= 0 && part.staged) continue;
+      if (f.joined >= 0 && part.is_tile()) continue;
       const Space space(problem);
       const Cost bound = space.lower_bound();
       if (also_single && kStreamsShare * space.saved_by_streams() < bound) continue;

@@ -248,6 +248,7 @@ Part FusionSearch::part(const Group& g, int stage) const {
     home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
   }
   p.staged = true;
+  p.whole = is_whole(g_, stage, g.extents);
   p.beside = g.beside;
   describe_output(g_, machine_, stage, p);
   p.adds = sums_over(g_, g.behind, stage);

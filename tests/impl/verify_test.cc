@@ -322,17 +322,19 @@ TEST_CASE("damaged programs and families") {
         "copy a to L1: the family has no packed order for a");
 }
 
-TEST_CASE("rows far apart are those of one stage") {
+TEST_CASE("rows far apart are those of all of a stage") {
   test::Fixture f = test::fixture("(a: f32[2,40], b: f32[40,24] col): f32 = matmul(a, b)",
                                   "dot_f32x8 lane=k quantum=m:2,n:4,k:8 apart=n");
   const ImplPtr call = test::program(f.problem, "loop n by 4\n  call\n");
   CHECK(verify(f.problem, f.problem.root(), *call) == "");
   f.problem.part.staged = true;
   CHECK(verify(f.problem, f.problem.root(), *call) ==
-        "call: a stage of several takes rows of n side by side, not from parts of all");
+        "call: a part of a stage takes rows of n side by side, not from parts of all");
+  f.problem.part.whole = true;
+  CHECK(verify(f.problem, f.problem.root(), *call) == "");
 }
 
-TEST_CASE("rows that are joined are whole, and those of one stage") {
+TEST_CASE("rows that are joined are whole, and those of all of a stage") {
   test::Fixture f = test::fixture("(x: f32[40,6], y: f32[6]): f32 = x + y",
                                   "map_f32x8 lane=i1 quantum=i0:40,i1:6");
   const ImplPtr call = test::program(f.problem, "call");
@@ -344,7 +346,9 @@ TEST_CASE("rows that are joined are whole, and those of one stage") {
   CHECK(verify(f.problem, part, *call) == "call: rows along i1 are joined: all 6 of each, not 5");
   f.problem.part.staged = true;
   CHECK(verify(f.problem, f.problem.root(), *call) ==
-        "call: rows of a stage of several are not joined");
+        "call: rows of a part of a stage are not joined");
+  f.problem.part.whole = true;
+  CHECK(verify(f.problem, f.problem.root(), *call) == "");
 }
 
 }  // namespace

@@ -114,6 +114,31 @@ TEST_CASE("entries of tables that searches share are counted once") {
   }
 }
 
+// A stage that nothing divides may do what a kernel of its own does: read rows from parts of all of
+// a matrix, take rows of few elements as one, ask for what the next copy reads.
+TEST_CASE("stages that run as a whole do what kernels of their own do") {
+  struct Row {
+    std::string_view text, has;
+  };
+  const Row rows[] = {
+      {"(x: bf16[1,512], w: bf16[512,1536] col): f32 = softmax(matmul(x, w), axis=1)", " apart=n "},
+      {"(x: f32[145,12]): f32 = s / reduce_sum(s, axis=0) where s = exp(x)", " joined="},
+      {"(x: f32[12,600], w: f32[600,1024]): f32 = layer_norm(matmul(x, w), 0.00001, axis=1)",
+       "copy w to L1 ahead "},
+  };
+  const Machine machine = *load_machine("zen4");
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const KernelSpec k = spec(row.text);
+    const Optimum best = found(optimize(k, machine, *find_isa("avx2"), {}));
+    REQUIRE(best.fusion);
+    const std::string program = print(*best.fusion);
+    CAPTURE(program);
+    CHECK(program.find(row.has) != std::string::npos);
+    check_reads_back(*best.fusion, k, machine, *find_isa("avx2"));
+  }
+}
+
 // Sums that go on from step to step, in every form of the stages.
 // Of L3 three quarters, or `kept_percent`.
 TEST_CASE("where all of a kernel lies, others leaving less") {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "bench/model_run.h"
+#include "bench/program.h"
 #include "codegen/emit.h"
 
 namespace morello::bench {
@@ -18,41 +19,6 @@ void write_if_changed(const std::string& path, const std::string& text) {
   old << in.rdbuf();
   if (in && old.str() == text) return;
   std::ofstream(path, std::ios::binary) << text;
-}
-
-// How the measuring program calls program i: C functions without types.
-std::string glue(const KernelSpec& spec, size_t i, int threads) {
-  std::string args, packs, sizes;
-  for (size_t p = 0; p < spec.params.size(); ++p) {
-    const Param& param = spec.params[p];
-    args += fmt::format("static_cast<const {}*>(arg[{}]), ",
-                        param.packed ? "void" : c_type(param.dtype), p);
-    if (!param.packed) continue;
-    packs +=
-        fmt::format("  if (param == {}) p{}::kernel_pack_{}(static_cast<const {}*>(from), to);\n",
-                    p, i, param.name, c_type(param.dtype));
-    sizes += fmt::format("  if (param == {}) return Info{}::packed_{}_bytes;\n", p, i, param.name);
-  }
-  args += fmt::format("static_cast<{}*>(arg[{}])", c_type(spec.result().dtype), spec.params.size());
-  const std::string pool = threads > 1 ? ", pool" : "";
-  return fmt::format(
-      "using Info{0} = p{0}::kernel_info;\n"
-      "template <class Info, class... More>\n"
-      "static void with_{0}(void* const* arg, More... more) {{\n  p{0}::kernel({1}, more...);\n}}\n"
-      "template <class Info>\n"
-      "static void call_any_{0}(void* const* arg, [[maybe_unused]] void* work,\n"
-      "                         [[maybe_unused]] morello::Parallel pool) {{\n"
-      "  if constexpr (Info::workspace_bytes > 0)\n"
-      "    with_{0}<Info>(arg, work{2});\n"
-      "  else\n"
-      "    with_{0}<Info>(arg{2});\n}}\n"
-      "extern \"C\" void call_{0}(void* const* arg, void* work, const morello::Parallel* pool) {{\n"
-      "  call_any_{0}<Info{0}>(arg, work, *pool);\n}}\n"
-      "extern \"C\" std::size_t work_{0}() {{ return Info{0}::workspace_bytes; }}\n"
-      "extern \"C\" std::size_t packed_{0}([[maybe_unused]] int param) {{\n{3}  return 0;\n}}\n"
-      "extern \"C\" void pack_{0}([[maybe_unused]] int param, [[maybe_unused]] const void* from,\n"
-      "                         [[maybe_unused]] void* to) {{\n{4}}}\n",
-      i, args, pool, sizes, packs);
 }
 
 std::string unit_text(const Corpus& corpus, size_t first, size_t last) {

@@ -1,14 +1,12 @@
 #include "bench/model_run.h"
 
-#include <dlfcn.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "morello/aligned.h"
-#include "morello/bf16.h"
+#include "bench/program.h"
 #include "morello/thread_pool.h"
 
 namespace morello::bench {
@@ -16,74 +14,6 @@ namespace morello::bench {
 std::string library_of(const Corpus& corpus, const BuildOptions& options, size_t i);
 
 namespace {
-
-using Bytes = AlignedBuffer<unsigned char>;
-
-template <class T>
-T get(const unsigned char* p, i64 i) {
-  T value;
-  std::memcpy(&value, p + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-  return value;
-}
-template <class T>
-void put(unsigned char* p, i64 i, T value) {
-  std::memcpy(p + static_cast<size_t>(i) * sizeof(T), &value, sizeof(T));
-}
-
-double element(Dtype t, const unsigned char* p, i64 i) {
-  switch (t) {
-    case Dtype::f32:
-      return static_cast<double>(get<float>(p, i));
-    case Dtype::bf16:
-      return static_cast<double>(bf16_to_float(get<std::uint16_t>(p, i)));
-    case Dtype::f16:
-      return static_cast<double>(f16_to_float(get<std::uint16_t>(p, i)));
-    case Dtype::i32:
-      return get<std::int32_t>(p, i);
-    case Dtype::i16:
-      return get<std::int16_t>(p, i);
-    case Dtype::u8:
-      return get<std::uint8_t>(p, i);
-    case Dtype::i8:
-    case Dtype::i7:
-      return get<std::int8_t>(p, i);
-  }
-  return NAN;
-}
-
-// Floats in [-1, 1), integers small enough that no sum overflows.
-Bytes random_values(Dtype t, i64 elements, std::uint64_t state) {
-  Bytes out(static_cast<size_t>(elements * bytes(t)));
-  for (i64 i = 0; i < elements; ++i) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    const auto bits = static_cast<std::int32_t>(state >> 32);
-    const float unit = static_cast<float>(bits) * 0x1p-31F;
-    switch (t) {
-      case Dtype::f32:
-        put(out.data(), i, unit);
-        break;
-      case Dtype::bf16:
-        put(out.data(), i, bf16_from_float(unit));
-        break;
-      case Dtype::f16:
-        put(out.data(), i, f16_from_float(unit));
-        break;
-      case Dtype::i32:
-        put(out.data(), i, bits >> 16);
-        break;
-      case Dtype::i16:
-        put(out.data(), i, static_cast<std::int16_t>(bits >> 20));
-        break;
-      case Dtype::i7:
-        put(out.data(), i, static_cast<std::int8_t>(bits >> 25));
-        break;
-      default:
-        put(out.data(), i, static_cast<std::uint8_t>(bits >> 24));
-        break;
-    }
-  }
-  return out;
-}
 
 // The operands as the user has them: packed ones in row order.
 Computation given_operands(const KernelSpec& spec) {
@@ -206,47 +136,38 @@ class Loaded {
  public:
   Loaded(const Corpus& corpus, const BuildOptions& options, Operands& operands) {
     for (size_t i = 0; i < corpus.programs.size(); ++i) {
-      void* library = dlopen(library_of(corpus, options, i).c_str(), RTLD_NOW | RTLD_LOCAL);
-      MORELLO_CHECK(library, "{}", dlerror());
-      Program p;
-      p.call = reinterpret_cast<Call>(dlsym(library, fmt::format("call_{}", i).c_str()));
-      using Size = size_t (*)();
-      p.work = Bytes(reinterpret_cast<Size>(dlsym(library, fmt::format("work_{}", i).c_str()))());
+      Running p{Program(library_of(corpus, options, i), i), {}, {}};
+      p.work = Bytes(p.program.workspace_bytes());
       for (size_t a = 0; a < operands.plain().size(); ++a)
-        p.arguments.push_back(argument(library, i, a, operands));
+        p.arguments.push_back(argument(p.program, a, operands));
       programs_.push_back(std::move(p));
     }
   }
   void run(size_t i, const Parallel& pool) {
-    Program& p = programs_[i];
-    p.call(p.arguments.data(), p.work.data(), &pool);
+    Running& p = programs_[i];
+    p.program.call(p.arguments.data(), p.work.data(), pool);
   }
 
  private:
-  using Call = void (*)(void* const*, void*, const Parallel*);
-  struct Program {
-    Call call = nullptr;
+  struct Running {
+    Program program;
     std::vector<void*> arguments;
     Bytes work;
   };
 
-  void* argument(void* library, size_t i, size_t param, Operands& operands) {
-    using Size = size_t (*)(int);
-    using Pack = void (*)(int, const void*, void*);
-    const auto size = reinterpret_cast<Size>(dlsym(library, fmt::format("packed_{}", i).c_str()));
-    const auto pack = reinterpret_cast<Pack>(dlsym(library, fmt::format("pack_{}", i).c_str()));
+  void* argument(const Program& program, size_t param, Operands& operands) {
     unsigned char* plain = operands.plain()[param].data();
-    const size_t bytes = size(static_cast<int>(param));
+    const size_t bytes = program.packed_bytes(param);
     if (bytes == 0) return plain;
     Bytes packed(bytes);
-    pack(static_cast<int>(param), plain, packed.data());
+    program.pack(param, plain, packed.data());
     for (Bytes& known : packed_)
       if (known.size() == bytes && std::memcmp(known.data(), packed.data(), bytes) == 0)
         return known.data();
     return packed_.emplace_back(std::move(packed)).data();
   }
 
-  std::vector<Program> programs_;
+  std::vector<Running> programs_;
   std::vector<Bytes> packed_;
 };
 

@@ -97,10 +97,7 @@ function(morello_peers_program program)
   endif()
   string(COMPARE NOTEQUAL ${arg_INSTRUCTIONS} avx2 vnni)
   add_executable(${program} ${arg_SOURCES})
-  add_library(${program}_compiled OBJECT)
-  # GCC 12 warns of its own intrinsics for AVX-512, which begin with undefined vectors.
-  target_compile_options(${program}_compiled PRIVATE ${morello_options_${arg_INSTRUCTIONS}}
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
+  set(targets ${program})
   set(rows "")
   set(declarations "")
   foreach(name IN LISTS arg_PEERS)
@@ -112,6 +109,14 @@ function(morello_peers_program program)
     endif()
     if(${name}_COMPILED)
       set(target ${program}_compiled)
+      if(NOT TARGET ${target})
+        add_library(${target} OBJECT)
+        # GCC 12 warns of its own intrinsics for AVX-512, which begin with undefined vectors.
+        target_compile_options(${target} PRIVATE ${morello_options_${arg_INSTRUCTIONS}}
+          $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
+        target_link_libraries(${program} PRIVATE ${target})
+        list(APPEND targets ${target})
+      endif()
     else()
       set(target ${program})
     endif()
@@ -133,13 +138,13 @@ namespace morello::bench {
 @declarations@}  // namespace morello::bench
 #define MORELLO_BENCH_PEERS(X)@rows@
 ")
-  foreach(target IN ITEMS ${program} ${program}_compiled)
+  foreach(target IN LISTS targets)
     target_compile_definitions(${target} PRIVATE MORELLO_PEERS_BITS=${bits}
                                                  MORELLO_PEERS_VNNI=$<BOOL:${vnni}>)
     target_include_directories(${target} PRIVATE ${folder})
     target_link_libraries(${target} PRIVATE morello_limits)
   endforeach()
-  target_link_libraries(${program} PRIVATE ${program}_compiled CLI11::CLI11 ${CMAKE_DL_LIBS})
+  target_link_libraries(${program} PRIVATE CLI11::CLI11 ${CMAKE_DL_LIBS})
 endfunction()
 
 # bench_<name>, which runs the programs bench_<name>_<instructions> and prints a table of what they

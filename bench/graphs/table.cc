@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace morello::bench {
 namespace {
@@ -36,13 +35,6 @@ std::string gains(const Compared& w) {
                      w.facts.at("unfused_cycles") / w.facts.at("cycles"));
 }
 
-// Without our own other ways.
-std::vector<std::string> others_of(const Column& column) {
-  std::vector<std::string> names = peers_of(column);
-  std::erase_if(names, is_ours);
-  return names;
-}
-
 std::string row(const Compared& w, const std::vector<std::string>& peers) {
   constexpr double kKiB = 1024, kMiB = 1024 * 1024;
   const Timed& mine = w.times.front();
@@ -66,44 +58,6 @@ std::string epilogues(const Column& column) {
       out += fmt::format("{}{} {:+.1f} %", out.empty() ? "" : ", ", title(w),
                          100 * (w.times.front().seconds / bare->seconds - 1));
   return out.empty() ? "" : fmt::format("\nOver the bare product: {}.\n", out);
-}
-
-// Of the ratios to the best peer, and to each, of all rows of a kind by so many threads.
-std::string mean(const Column& column, const std::string& kind, int threads) {
-  std::string out;
-  std::vector<std::string> names = others_of(column);
-  names.insert(names.begin(), "the best");
-  for (const std::string& name : names) {
-    double logs = 0, least = INFINITY;
-    int count = 0;
-    for (const Compared& w : column.works) {
-      const Timed* peer = name == names.front() ? w.best_peer() : w.by(name);
-      if (!w.name.starts_with(kind + "_") || w.threads != threads || peer == nullptr ||
-          !peer->right())
-        continue;
-      const double ratio = peer->seconds / w.times.front().seconds;
-      logs += std::log(ratio);
-      least = std::min(least, ratio);
-      ++count;
-    }
-    if (count > 1)
-      out += fmt::format("{}{} {:.2f} (at least {:.2f})", out.empty() ? "" : ", ", name,
-                         std::exp(logs / count), least);
-  }
-  return out.empty()
-             ? ""
-             : fmt::format("\nGeometric mean of {}, threads: {}, to {}.\n", kind, threads, out);
-}
-
-std::string means(const Column& column) {
-  std::vector<std::pair<std::string, int>> groups;
-  for (const Compared& w : column.works) {
-    const std::pair group(w.name.substr(0, w.name.find('_')), w.threads);
-    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
-  }
-  std::string out;
-  for (const auto& [kind, threads] : groups) out += mean(column, kind, threads);
-  return out;
 }
 
 std::string table(const Column& column) {

@@ -47,7 +47,8 @@ int compare(CLI::App& app, int argc, char** argv, const std::vector<Program>& pr
       fmt::print(stderr, "skipped: this processor has no {}\n", p.isa);
       continue;
     }
-    const std::string command = fmt::format("'{}' --rounds {} --only '{}'", p.path, rounds, only);
+    const std::string command =
+        fmt::format("'{}' --rounds {} --only '{}'{}", p.path, rounds, only, kind.arguments());
     const std::optional<std::string> lines = output_of(command);
     if (!lines) {
       fmt::print(stderr, "failed: {}\n", command);

@@ -29,6 +29,8 @@ struct ComparisonKind {
   std::string (*markdown)(const std::vector<Column>&);
   // What this program adds to what was measured.
   std::function<void(Column&)> complete = [](Column&) {};
+  // What else the programs are called with.
+  std::function<std::string()> arguments = [] { return std::string(); };
 };
 
 // The program's exit code: 1 if a kernel of ours was wrong.

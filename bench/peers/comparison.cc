@@ -79,11 +79,13 @@ void Comparison::print(const std::vector<Times>& times) const {
   std::fflush(stdout);
 }
 
-Asked parse_worker(int argc, char** argv, const std::string& bench) {
+Asked parse_worker(int argc, char** argv, const std::string& bench,
+                   const std::function<void(CLI::App&)>& more) {
   Asked asked;
   CLI::App app(fmt::format("What {} measures with one instruction set", bench));
   app.add_option("--rounds", asked.how.rounds, "The median counts")->check(CLI::Range(1, 100000));
   app.add_option("--only", asked.only, "Rows whose name contains this");
+  if (more) more(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

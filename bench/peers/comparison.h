@@ -15,6 +15,10 @@
 #include "bench/limits.h"
 #include "bench/peers/contender.h"
 
+namespace CLI {
+class App;
+}
+
 namespace morello::bench {
 
 // What everybody has to compute, and where it comes out.
@@ -71,8 +75,9 @@ struct Asked {
   Rounds how;
   std::string only;
 };
-// Ends the program where the arguments are wrong, or ask for help.
-Asked parse_worker(int argc, char** argv, const std::string& bench);
+// Ends the program where the arguments are wrong, or ask for help. `more` adds options.
+Asked parse_worker(int argc, char** argv, const std::string& bench,
+                   const std::function<void(CLI::App&)>& more = {});
 
 // main() of such a program, which bench_<name> runs: measures those of `kernels` that are wanted.
 // 1 where that throws.

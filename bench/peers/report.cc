@@ -112,6 +112,33 @@ std::string json_of(const Compared& w) {
       number(w.read), fmt::join(facts, ", "), fmt::join(times, ",\n"));
 }
 
+// Of the ratios to the best peer, and to each, of all rows of a kind by so many threads.
+std::string mean(const Column& column, const std::string& kind, int threads) {
+  std::string out;
+  std::vector<std::string> names = others_of(column);
+  names.insert(names.begin(), "the best");
+  for (const std::string& name : names) {
+    double logs = 0, least = INFINITY;
+    int count = 0;
+    for (const Compared& w : column.works) {
+      const Timed* peer = name == names.front() ? w.best_peer() : w.by(name);
+      if (!w.name.starts_with(kind + "_") || w.threads != threads || peer == nullptr ||
+          !peer->right())
+        continue;
+      const double ratio = peer->seconds / w.times.front().seconds;
+      logs += std::log(ratio);
+      least = std::min(least, ratio);
+      ++count;
+    }
+    if (count > 1)
+      out += fmt::format("{}{} {:.2f} (at least {:.2f})", out.empty() ? "" : ", ", name,
+                         std::exp(logs / count), least);
+  }
+  return out.empty()
+             ? ""
+             : fmt::format("\nGeometric mean of {}, threads: {}, to {}.\n", kind, threads, out);
+}
+
 constexpr const char* kColours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b",
                                     "#e377c2", "#17becf", "#bcbd22", "#7f7f7f"};
 constexpr int kRow = 18, kLeft = 190, kWide = 520, kRight = 150, kTop = 40;
@@ -157,6 +184,23 @@ std::vector<std::string> peers_of(const Column& column, bool threads) {
       if (std::find(names.begin(), names.end(), w.times[i].name) == names.end())
         names.push_back(w.times[i].name);
   return names;
+}
+
+std::vector<std::string> others_of(const Column& column) {
+  std::vector<std::string> names = peers_of(column);
+  std::erase_if(names, is_ours);
+  return names;
+}
+
+std::string means(const Column& column) {
+  std::vector<std::pair<std::string, int>> groups;
+  for (const Compared& w : column.works) {
+    const std::pair group(w.name.substr(0, w.name.find('_')), w.threads);
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  std::string out;
+  for (const auto& [kind, threads] : groups) out += mean(column, kind, threads);
+  return out;
 }
 
 std::string what_ran(const Column& column) {

@@ -58,6 +58,11 @@ std::vector<Compared> parse(const std::string& lines);
 
 // The peers of a column, in the order in which they are met.
 std::vector<std::string> peers_of(const Column& column, bool threads = false);
+// Without our own other ways.
+std::vector<std::string> others_of(const Column& column);
+// Geometric means of the ratios to the best peer, and to each, of all rows of a kind, which is what
+// their names begin with, by so many threads: lines of Markdown.
+std::string means(const Column& column);
 // What everybody said that runs.
 std::string what_ran(const Column& column);
 std::string markdown(const std::vector<Column>& columns);

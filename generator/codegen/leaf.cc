@@ -291,7 +291,7 @@ void LeafWriter::reductions(size_t next) {
 i64 LeafWriter::slots_per_iteration() const {
   const Uops before = work_of(*f_.isa, before_, k_.lanes);
   const int own = k_.lanes > 1 ? std::max({1, k_.uops.fma, k_.uops.bf16, k_.uops.alu}) : 1;
-  i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (own + before.fma + before.alu);
+  i64 kernels = (k_.lanes_reduce ? regs_ : 1) * (own + before.fma + before.alu + before.divide);
   for (i64 n : output_instances()) kernels *= n;
   i64 step = sets_ * (k_.pair.empty() ? 1 : 2);
   for (int o = 0; o < out_; ++o)

@@ -48,15 +48,30 @@ static i64 millicycles(i64 uops, i64 rate) {
 
 const Pipes& Space::pipes() const { return machine().pipes(kLaneBits * family().kernel->lanes); }
 
-i64 Space::work_millicycles(const Work& w) const {
+// Divisions on a divider, or as multiply-adds; the divider's part is what is returned.
+i64 Space::divided(Work& w) const {
+  const i64 each = pipes().divide_millicycles;
+  if (each == 0) {
+    w.fma += w.divide;
+    return 0;
+  }
+  constexpr i64 kTenths = 10;
+  w.fma += w.divide / kTenths;
+  const i64 vectors = kTenths * std::max<i64>(1, kLaneBits * family().kernel->lanes / 256);
+  return w.divide * each / vectors;
+}
+
+i64 Space::work_millicycles(const Work& work) const {
   const Pipes& p = pipes();
+  Work w = work;
+  const i64 divided = this->divided(w);
   // A load that feeds one instruction is issued with it.
   const i64 vector = w.fma + w.bf16 + w.alu;
   const i64 issued = vector + w.store + w.load / 2;
   const i64 fma = millicycles(w.fma, p.fma);
   const i64 scheduled = (fma * kScheduledPercent + w.chain * kWaitedPercent) / 100;
   const i64 both = p.fma_and_shuffle > 0 ? p.fma_and_shuffle : p.vector;
-  return std::max({fma, millicycles(w.bf16, p.bf16), millicycles(w.alu, p.alu),
+  return std::max({fma, divided, millicycles(w.bf16, p.bf16), millicycles(w.alu, p.alu),
                    millicycles(vector, p.vector), millicycles(w.fma + w.bf16 + w.shuffle, both),
                    millicycles(w.load, p.load), millicycles(w.store, p.store),
                    1000 * issued / machine().issue_per_cycle, w.chain, scheduled});
@@ -325,7 +340,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
 }
 
 i64 Space::lines_in_flight(const Region& r, const Work& w) const {
-  return r.lines * machine().scheduler / std::max<i64>(1, w.fma + w.bf16 + w.alu);
+  return r.lines * machine().scheduler / std::max<i64>(1, w.vector());
 }
 
 // What a core waits for rows that it has to ask for itself. Hardware prefetchers follow a stream
@@ -336,7 +351,7 @@ i64 Space::lines_in_flight(const Region& r, const Work& w) const {
 // 97 waiting and 42 ns say.) What lies along other dims is asked for at once.
 Cost Space::stall(const Region& r, Level from, const Work& w) const {
   if (from <= kL1 || r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
-  const i64 waiting = std::max<i64>(1, w.fma + w.bf16 + w.alu);
+  const i64 waiting = std::max<i64>(1, w.vector());
   // Rows in flight, in thousandths, one at least.
   const i64 inflight =
       std::max(i64{1000}, r.along_reduction * machine().scheduler * 1000 / waiting);

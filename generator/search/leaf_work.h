@@ -6,7 +6,7 @@
 namespace morello {
 
 struct Space::Work {
-  i64 fma = 0, bf16 = 0, alu = 0, shuffle = 0, load = 0, store = 0;  // uops
+  i64 fma = 0, bf16 = 0, alu = 0, shuffle = 0, divide = 0, load = 0, store = 0;  // uops
   i64 chain = 0;  // millicycles of the longest dependence
 
   // Of Uops, or of other Work: the chain is not of a sum of them.
@@ -15,9 +15,12 @@ struct Space::Work {
     bf16 += u.bf16 * times;
     alu += u.alu * times;
     shuffle += u.shuffle * times;
+    divide += u.divide * times;
     load += u.load * times;
     store += u.store * times;
   }
+  // Of what waits for operands.
+  i64 vector() const { return fma + bf16 + alu + divide; }
   // What loads or stores of partial vectors cost beyond whole ones, which are counted already.
   void add_masked(const Access& a, i64 times) {
     add(a.partial_uops, times);

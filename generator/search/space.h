@@ -275,6 +275,7 @@ class Space {
   i64 add_whole_edges(const Spec& s, Work& w) const;
   void add_edges(const Spec& s, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
+  i64 divided(Work& w) const;
   i64 work_millicycles(const Work& w) const;
   i64 leaf_millicycles(const Work& w, const Work& edges) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for

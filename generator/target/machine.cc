@@ -30,6 +30,7 @@ static constexpr MachineField<Pipes> kPipeFields[] = {
     {"fma_and_shuffle_per_cycle", &Pipes::fma_and_shuffle, true, 100, 32'000, true},
     {"load_per_cycle", &Pipes::load, true, 100, 16'000},
     {"store_per_cycle", &Pipes::store, true, 100, 16'000},
+    {"divide_cycles", &Pipes::divide_millicycles, true, 100, 100'000, true},
     {"l2_overlap_percent", &Pipes::l2_overlap_percent, false, 80, 100, true},
     {"l3_overlap_percent", &Pipes::l3_overlap_percent, false, 80, 100, true},
 };

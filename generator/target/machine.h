@@ -90,6 +90,7 @@ struct Pipes {
   i64 fma_and_shuffle = 0;  // multiply-adds and shuffles together; 0: no less than `vector`
   i64 load = 2000;
   i64 store = 1000;
+  i64 divide_millicycles = 0;  // of a whole vector, beside other work; 0: see Uops
   // Of lines that come from L2 beside arithmetic, and from L3 as a stream, what that hides. 0: 80,
   // as of others; with 512 bits what is hidden with 256.
   int l2_overlap_percent = 0;

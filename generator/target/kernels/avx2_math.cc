@@ -168,7 +168,8 @@ static constexpr std::string_view kTanhHelpers[] = {kExpm1, kTanh};
 static constexpr std::string_view kErfHelpers[] = {kErf};
 
 // Of two operands, max and min give the second where one is NaN; the first one's NaN are put back,
-// as all ones. Division and square root: cycles in which the divider takes no other (Skylake).
+// as all ones. Where a machine does not say what divisions take, they are multiply-adds of as many
+// cycles as the divider takes no other (Skylake).
 static constexpr Function kFunctions[] = {
     {.name = "add_f32x8",
      .fn = Fn::kAdd,
@@ -189,7 +190,7 @@ static constexpr Function kFunctions[] = {
      .fn = Fn::kDiv,
      .lanes = 8,
      .code = "{c} = _mm256_div_ps({a}, {b});",
-     .uops = {.fma = 10}},
+     .uops = {.divide = 10}},
     {.name = "max_f32x8",
      .fn = Fn::kMax,
      .lanes = 8,
@@ -268,7 +269,7 @@ static constexpr Function kFunctions[] = {
      .fn = Fn::kSqrt,
      .lanes = 8,
      .code = "{c} = _mm256_sqrt_ps({a});",
-     .uops = {.fma = 12}},
+     .uops = {.divide = 12}},
     {.name = "sqrt_f32x1",
      .fn = Fn::kSqrt,
      .code = "{c} = _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss({a})));",

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "bench/operands.h"
+#include "bench/packed.h"
 #include "morello/thread_pool.h"
 
 namespace morello::bench {
-
-using Bytes = AlignedBuffer<unsigned char>;
 
 struct Generated {
   std::string name, spec, isa;

@@ -131,7 +131,7 @@ class Operands {
   std::vector<Expected> expected_;
 };
 
-// Compiled programs with their arguments. Operands that programs pack alike are kept once.
+// Compiled programs with their arguments.
 class Loaded {
  public:
   Loaded(const Corpus& corpus, const BuildOptions& options, Operands& operands) {
@@ -161,14 +161,11 @@ class Loaded {
     if (bytes == 0) return plain;
     Bytes packed(bytes);
     program.pack(param, plain, packed.data());
-    for (Bytes& known : packed_)
-      if (known.size() == bytes && std::memcmp(known.data(), packed.data(), bytes) == 0)
-        return known.data();
-    return packed_.emplace_back(std::move(packed)).data();
+    return packed_.keep(std::move(packed))->data();
   }
 
   std::vector<Running> programs_;
-  std::vector<Bytes> packed_;
+  PackedOperands packed_;
 };
 
 // One processor for programs that use one thread.

@@ -3,13 +3,11 @@
 
 #include <string>
 
-#include "morello/aligned.h"
+#include "bench/packed.h"
 #include "morello/parallel.h"
 #include "spec/kernel_spec.h"
 
 namespace morello::bench {
-
-using Bytes = AlignedBuffer<unsigned char>;
 
 // C functions without types, whose names end in _i, for `p<i>::kernel` of a header.
 std::string glue(const KernelSpec& spec, size_t i, int threads);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "bench/packed.h"
 #include "bench_graphs.h"  // generated: includes every kernel
 
 namespace morello::bench {
@@ -36,9 +37,10 @@ class Tensors {
   Data packed(const char* name, Operand::Kind kind, const std::int64_t (&shape)[Axes],
               std::size_t bytes, void (*pack)(const T*, void*) noexcept) {
     const auto operand = parameter(name, kind, shape);
-    const auto ready = std::make_shared<Bytes>(bytes);
-    pack(static_cast<const T*>(operand->data()), ready->data());
-    return Data(ready, ready->data());
+    Bytes packed(bytes);
+    pack(static_cast<const T*>(operand->data()), packed.data());
+    const std::shared_ptr<Bytes> kept = packed_.keep(std::move(packed));
+    return Data(kept, kept->data());
   }
   void make(const char* name, std::shared_ptr<Bytes> result) { made_[name] = std::move(result); }
   const std::vector<std::shared_ptr<Operand>>& parameters() const { return parameters_; }
@@ -63,6 +65,7 @@ class Tensors {
   std::vector<std::vector<i64>> shapes_;
   std::map<std::string, std::shared_ptr<Operand>> by_name_;
   std::map<std::string, std::shared_ptr<Bytes>> made_;
+  PackedOperands packed_;
 };
 
 template <class Info>

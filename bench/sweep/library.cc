@@ -60,14 +60,15 @@ bool runs(const std::string& command) {
 class Call {
  public:
   Call(const Kernel& k, const std::string& library, size_t i,
-       const std::map<std::string, std::shared_ptr<Bytes>>& tensors)
+       const std::map<std::string, std::shared_ptr<Bytes>>& tensors, PackedOperands& kept)
       : program_(library, i), work_(program_.workspace_bytes()) {
     for (size_t p = 0; p < k.uses.size(); ++p) {
       const std::shared_ptr<Bytes>& plain = tensors.at(k.uses[p]);
       if (const size_t bytes = program_.packed_bytes(p); bytes > 0) {
-        Bytes& packed = packed_.emplace_back(bytes);
+        Bytes packed(bytes);
         program_.pack(p, plain->data(), packed.data());
-        arguments_.push_back(packed.data());
+        packed_.push_back(kept.keep(std::move(packed)));
+        arguments_.push_back(packed_.back()->data());
       } else {
         arguments_.push_back(plain->data());
       }
@@ -79,7 +80,7 @@ class Call {
  private:
   Program program_;
   Bytes work_;
-  std::vector<Bytes> packed_;
+  std::vector<std::shared_ptr<Bytes>> packed_;
   std::vector<void*> arguments_;
 };
 
@@ -125,9 +126,10 @@ Contenders loaded(const Case& c, const std::string& library, const std::string& 
         std::make_shared<Bytes>(static_cast<size_t>(s.result.elements() * bytes(s.result.type)));
   tensors[c.result().name] = c.data.back();
   std::vector<std::shared_ptr<Call>> calls;
+  PackedOperands kept;
   const std::vector<Kernel> kernels = kernels_of(c);
   for (size_t i = 0; i < kernels.size(); ++i)
-    calls.push_back(std::make_shared<Call>(kernels[i], library, i, tensors));
+    calls.push_back(std::make_shared<Call>(kernels[i], library, i, tensors, kept));
   Contenders out = {{kOurs, isa, [whole = calls[0]] { whole->run(); }}};
   if (calls.size() > 1)
     out.push_back({kSteps, isa, [steps = std::vector(calls.begin() + 1, calls.end()), tensors] {

@@ -40,8 +40,7 @@ struct Uops {
   int bf16 = 0;     // products of pairs of bf16, which cores are good at to very different degrees
   int alu = 0;      // other vector work: shifts, shuffles, adds
   int shuffle = 0;  // of these, shuffles: what moves between lanes goes to fewer pipes
-  int divide =
-      0;  // divisions, in tenths of one of 256 bits: fma of cores of which no more is known
+  int divide = 0;   // tenths of a division of 256 bits; where no more is known, multiply-adds
   int load = 0;
   int store = 0;
   Uops& operator+=(const Uops& u) {

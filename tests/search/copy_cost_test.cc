@@ -39,5 +39,24 @@ TEST_CASE("copies of rows of a few elements") {
   }
 }
 
+// In L1, of the result, whose columns the copy has as rows. What is rounded on the way goes by
+// itself.
+TEST_CASE("copies of results that are rounded") {
+  for (const auto& [type, element] :
+       {std::pair{"f32", 0.2}, std::pair{"f16", 0.7}, std::pair{"bf16", 2.4}}) {
+    CAPTURE(type);
+    const Machine machine = *load_machine("zen4");
+    const KernelSpec k = spec(fmt::format("(x: f32[64,48]): {} col = convert(x)", type));
+    const Result<Family> f = parse_family(
+        fmt::format("map_f32x8 lane=i1 quantum=i1:48 x=load_f32x8 out=store_{}x8", type),
+        k.computation(), *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation(), &machine, *f, 1});
+    Spec s = space.problem().root();
+    for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+    CHECK(space.copy(s, 1, kL1).as_cycles() == doctest::Approx(4 + 64 * 48 * element));
+  }
+}
+
 }  // namespace
 }  // namespace morello

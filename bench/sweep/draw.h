@@ -1,6 +1,7 @@
 // What kinds draw from.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <random>

@@ -24,7 +24,15 @@ std::vector<int> columns_or_rows(Random& random) {
   return random.one_in(2) ? std::vector<int>{1, 0} : std::vector<int>();
 }
 
-// Of two dims in three anything up to 2000, and often only a few.
+// One in so many is packed.
+Tensor weights(Random& random, Dtype type, std::vector<i64> shape, i64 packed) {
+  Tensor b{.name = "b", .type = type, .shape = std::move(shape)};
+  b.order = columns_or_rows(random);
+  b.packed = random.one_in(packed);
+  return b;
+}
+
+// Anything up to 2000, and one in five only a few.
 i64 dim(Random& random) { return random.one_in(5) ? random.pick(1, 16) : random.size(1, 2000); }
 
 }  // namespace
@@ -43,32 +51,21 @@ std::optional<Case> draw_product(Random& random) {
                    .views = {view(a, 0), view(b, 1), view(c.result(), 2)}};
     return c;
   }
-  return product(
-      {.name = "a", .shape = {m, k}, .order = columns_or_rows(random)},
-      {.name = "b", .shape = {k, n}, .order = columns_or_rows(random), .packed = random.one_in(4)},
-      Dtype::f32);
+  const Tensor b = weights(random, Dtype::f32, {k, n}, 4);
+  return product({.name = "a", .shape = {m, k}, .order = columns_or_rows(random)}, b, Dtype::f32);
 }
 
 std::optional<Case> draw_bytes(Random& random) {
   const i64 m = dim(random), n = dim(random), k = dim(random);
   return product({.name = "a", .type = Dtype::u8, .shape = {m, k}},
-                 {.name = "b",
-                  .type = Dtype::i8,
-                  .shape = {k, n},
-                  .order = columns_or_rows(random),
-                  .packed = random.one_in(3)},
-                 Dtype::i32);
+                 weights(random, Dtype::i8, {k, n}, 3), Dtype::i32);
 }
 
 std::optional<Case> draw_bf16(Random& random) {
   const i64 m = dim(random), n = dim(random), k = dim(random);
+  const Dtype out = random.any({Dtype::f32, Dtype::bf16});
   return product({.name = "a", .type = Dtype::bf16, .shape = {m, k}},
-                 {.name = "b",
-                  .type = Dtype::bf16,
-                  .shape = {k, n},
-                  .order = columns_or_rows(random),
-                  .packed = random.one_in(3)},
-                 random.any({Dtype::f32, Dtype::bf16}));
+                 weights(random, Dtype::bf16, {k, n}, 3), out);
 }
 
 }  // namespace morello::bench

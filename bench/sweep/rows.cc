@@ -56,29 +56,31 @@ std::optional<Case> draw_reduction(Random& random) {
   i64 before = 1, behind = 1;
   for (i64 i = 0; i < axis; ++i) before *= s[static_cast<size_t>(i)];
   for (size_t i = static_cast<size_t>(axis) + 1; i < s.size(); ++i) behind *= s[i];
-  const char* take = how == "max" ? "std::max(s, v)" : "s + v";
-  c.loop = fmt::format(
-      "const long n = {}, behind = {};\n"
-      "for (long p = 0; p < {}; ++p)\n"
-      "  for (long q = 0; q < behind; ++q) {{\n"
-      "    float s = {};\n"
-      "    for (long i = 0; i < n; ++i) {{ const float v = x[(p * n + i) * behind + q]; s = {}; "
-      "}}\n"
-      "    out[p * behind + q] = s{};\n  }}\n",
-      s[static_cast<size_t>(axis)], behind, before, how == "max" ? "-INFINITY" : "0", take,
-      how == "mean" ? " / n" : "");
-  if (behind > 1)
-    c.loop = fmt::format(
-        "const long n = {}, behind = {};\n"
-        "for (long p = 0; p < {}; ++p) {{\n"
-        "  float* s_ = out + p * behind;\n"
-        "  for (long q = 0; q < behind; ++q) s_[q] = {};\n"
-        "  for (long i = 0; i < n; ++i)\n"
-        "    for (long q = 0; q < behind; ++q) {{\n"
-        "      const float s = s_[q], v = x[(p * n + i) * behind + q];\n      s_[q] = {};\n    }}\n"
-        "  {}\n}}\n",
-        s[static_cast<size_t>(axis)], behind, before, how == "max" ? "-INFINITY" : "0", take,
-        how == "mean" ? "for (long q = 0; q < behind; ++q) s_[q] /= n;" : "");
+  const std::string first = how == "max" ? "-INFINITY" : "0",
+                    take = how == "max" ? "std::max(s, v)" : "s + v";
+  // What is adjacent goes innermost: all that lies behind the axis or, where that is one element,
+  // the axis itself.
+  const char* text = behind == 1 ? R"(const long n = {0};
+for (long p = 0; p < {2}; ++p) {{
+  float s = {3};
+  for (long i = 0; i < n; ++i) {{ const float v = x[p * n + i]; s = {4}; }}
+  out[p] = s{5};
+}}
+)"
+                                 : R"(const long n = {0}, behind = {1};
+for (long p = 0; p < {2}; ++p) {{
+  float* to = out + p * behind;
+  for (long q = 0; q < behind; ++q) to[q] = {3};
+  for (long i = 0; i < n; ++i)
+    for (long q = 0; q < behind; ++q) {{
+      const float s = to[q], v = x[(p * n + i) * behind + q];
+      to[q] = {4};
+    }}
+  for (long q = 0; q < behind; ++q) to[q] = to[q]{5};
+}}
+)";
+  c.loop = fmt::format(fmt::runtime(text), s[static_cast<size_t>(axis)], behind, before, first,
+                       take, how == "mean" ? " / n" : "");
   return c;
 }
 

@@ -50,6 +50,7 @@ std::optional<Case> draw_product(Random& random);
 std::optional<Case> draw_bytes(Random& random);
 std::optional<Case> draw_bf16(Random& random);
 std::optional<Case> draw_convolution(Random& random);
+std::optional<Case> draw_layer(Random& random);
 std::optional<Case> draw_softmax(Random& random);
 std::optional<Case> draw_norm(Random& random);
 std::optional<Case> draw_reduction(Random& random);

@@ -12,6 +12,7 @@ const std::vector<Kind> kKinds = {
     {"bytes", draw_bytes, 2e4, 8e8},
     {"bf16", draw_bf16, 2e4, 8e8},
     {"convolutions", draw_convolution, 2e4, 1e9},
+    {"layers", draw_layer, 2e4, 1e9},  // of networks
     {"softmax", draw_softmax, 5e2, 8e6},
     {"norms", draw_norm, 5e2, 8e6},
     {"reductions", draw_reduction, 5e2, 8e6},

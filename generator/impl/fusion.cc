@@ -500,7 +500,8 @@ static std::string head(const Fusion& f) {
     out += fmt::format("online {}\n", g.dims[g.online.dim].name);
   else if (g.apart)
     out += "sums apart\n";
-  if (g.unpadded) out += "pads left out\n";
+  if (g.pads_out == PadsOut::kFirst) out += "first ";
+  if (g.pads_out != PadsOut::kNone) out += "pads left out\n";
   if (g.result_apart) out += "result apart\n";
   for (const auto& [made, of] : shared_memory(g))
     out += fmt::format("{} in {}\n", g.tensors[made].name, g.tensors[of].name);

@@ -95,9 +95,11 @@ Graph Parser::head(Graph given) {
     given = rewritten(online(given), "no sums of this kernel can be online");
     Reader(lines_[at_++], 1).expect(given.dims[given.online.dim].name);
   }
-  if (at("pads", 3)) {
-    given = rewritten(unpadded(given), "no pad of this kernel can be left out");
+  if (const bool first = at("first", 4); first || at("pads", 3)) {
+    const PadsOut which = first ? PadsOut::kFirst : PadsOut::kAll;
+    given = rewritten(unpadded(given, which), "no pad of this kernel can be left out");
     Reader r(lines_[at_++], 1);
+    if (first) r.expect("pads");
     r.expect("left");
     r.expect("out");
   }

@@ -373,17 +373,23 @@ Cost Space::overlapped(Cost compute, Cost traffic) {
   return std::max(compute, traffic) + (less - overlap(less, less));
 }
 
+// What a leaf does of it.
+Spec Space::leaf_of(const Spec& s) const {
+  Spec leaf = s;
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction)
+      leaf.extent[d] = std::min(s.extent[d], family().quantum[d]);
+  return leaf;
+}
+
 // Where the output begins anew, its lines are there when a leaf that asked for them has summed;
 // what is seen of their latency is what the leaf does not last. (Zen 4, f32 2048^3 by AVX2, sums in
 // parts of 256, leaves of 6 rows of 16 MiB one below the other: 155 ms for 164 along rows in parts
 // of 512; with all latencies it looked 5 % dearer.)
 i64 Space::output_seen_percent(const Spec& s) const {
   if (!asks_for_output(s)) return 100;
-  Extents e = s.extent;
-  for (int d = 0; d < dims(); ++d)
-    if (!computation().dims[d].reduction) e[d] = std::min(e[d], family().quantum[d]);
   const i64 latency = machine().levels[s.place[computation().inputs()].level].latency_millicycles;
-  return 100 * std::max<i64>(0, latency - work_millicycles(leaf_work(e))) / latency;
+  return 100 * std::max<i64>(0, latency - work_millicycles(leaf_work(leaf_of(s).extent))) / latency;
 }
 
 // What of the lines that come from L2, or from L3 as a stream, overlaps with arithmetic beyond what

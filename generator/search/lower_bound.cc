@@ -162,21 +162,20 @@ Cost Space::least_copy(const Spec& root, int operand) const {
                   overlapped(lines * Cost::milli(line_millicycles(from, Coming::kStreamed)), own));
 }
 
-// Views of all of an input: what they bring hides behind those who use it first, and is used twice.
+// Views of all of an input: what they bring hides behind those who use it first, and is used twice,
+// if only by windows.
 Cost Space::least_view(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   if (from <= kL1) return Cost();
   const i64 work = static_cast<i64>(arithmetic(root).value());
-  Cost beside = Cost::milli(work / 2);
-  if (!has_windows(operand)) {
-    i64 first = 1, all = 1;  // of those who use an element
-    for (int d = 0; d < dims(); ++d) {
-      if (touches_[operand][d]) continue;
-      first *= std::min(root.extent[d], used_at_once(d, root.extent[d]));
-      all = saturating_product(all, root.extent[d]);
-    }
-    beside = std::min(beside, in_proportion(work, first, all));
+  i64 first = 1, all = 1;  // of those who use an element
+  for (int d = 0; d < dims(); ++d) {
+    if (touches_[operand][d]) continue;
+    first *= std::min(root.extent[d], used_at_once(d, root.extent[d]));
+    all = saturating_product(all, root.extent[d]);
   }
+  Cost beside = in_proportion(work, first, all);
+  if (!has_windows(operand)) beside = std::min(beside, Cost::milli(work / 2));
   const Cost lines =
       region(root, operand).lines * Cost::milli(line_millicycles(from, Coming::kAsked));
   return lines - overlap(lines, beside);
@@ -370,7 +369,8 @@ struct Space::Compulsory {
 
 Space::Compulsory Space::compulsory(const Spec& whole) const {
   Compulsory out;
-  const Cost half = Cost::milli(static_cast<i64>(arithmetic(whole).value()) / 2);
+  const Cost all = arithmetic(whole);
+  const Cost half = Cost::milli(static_cast<i64>(all.value()) / 2);
   const Spec cut = inside(whole);
   for (int o = 0; o < operands(); ++o) {
     const Spec& root = reads_zeros(whole, o) ? cut : whole;
@@ -397,7 +397,8 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       out.traffic = out.traffic + bring;
       out.longest = std::max(out.longest, bring);
       out.eased = out.eased + eased(from, bring);
-      if (input && may_be_reused(o)) out.viewed = out.viewed + overlap(bring, half);
+      if (input && may_be_reused(o))
+        out.viewed = out.viewed + overlap(bring, has_windows(o) ? all : half);
     }
   }
   return out;
@@ -407,7 +408,8 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
 // at least its value at the sum of all arithmetic and of one compulsory transfer of every operand;
 // where operands start in memory, and any of them might be prefetched, a leaf takes no less than
 // its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
-// hide behind half of the arithmetic at most, because what they bring is used twice. An operand
+// hide behind half of the arithmetic at most, because what they bring is used twice; of windows,
+// which may share it, behind all. An operand
 // that no leaf can read where the user put it is copied at least once, which overlaps with nothing
 // but itself where it is a stream, unless a view has brought it. Nor do leaves take less than what
 // they read again and again allows (least_leaves()).

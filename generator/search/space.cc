@@ -401,14 +401,18 @@ i64 Space::used_at_once(int dim, i64 extent) const {
   return tiles_[dim].empty() ? extent : tiles_[dim].front();
 }
 
-i64 Space::uses(const Spec& s, int operand) const {
-  i64 uses = 1;
+i64 Space::rounds(const Spec& s, int operand) const {
+  i64 rounds = 1;
   for (int d = 0; d < dims(); ++d) {
     if (touches_[operand][d]) continue;
-    uses *= ceil_div(s.extent[d], used_at_once(d, s.extent[d]));
+    rounds *= ceil_div(s.extent[d], used_at_once(d, s.extent[d]));
   }
+  return rounds;
+}
+
+i64 Space::uses(const Spec& s, int operand) const {
   const Windows windows = windows_of(s, operand);
-  return std::max<i64>(1, uses * windows.read / windows.there);
+  return std::max<i64>(1, rounds(s, operand) * windows.read / windows.there);
 }
 
 // Of windows every leaf reads all that its outputs need, also what its neighbours have read. (G:

@@ -141,6 +141,8 @@ class Space {
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
   // nearer can pay.
   i64 uses(const Spec& s, int operand) const;
+  // Of these, those that follow a first use of all of it; windows that share a part do not.
+  i64 rounds(const Spec& s, int operand) const;
   i64 used_at_once(int dim, i64 extent) const;  // of a dim that an operand lacks, by one of these
   // What cuts dims for windows, in the order in which they are cut. Until all are, a Spec that is
   // not divided among threads any more is divided along dims of what the windows read, and that
@@ -353,6 +355,7 @@ class Space {
   bool copies_stream(const Spec& s, int operand, const Region& r) const;
   Cost moved_by_copy(const Spec& s, int operand, Level to) const;
   Cost row_starts(const Spec& s, int operand, const Region& r) const;
+  Spec leaf_of(const Spec& s) const;
   Region rows_of_leaves(const Spec& s, int operand) const;
   Cost copied(const Spec& s, int operand, Level to) const;
   Cost finish(const Spec& s) const;

@@ -47,7 +47,10 @@ bool pads_parameter(const Stage& s, int params);
 //   t = pad(x)
 //   out = conv2d(t, k)      ->      out[h] = sum over r of x[h + r - low] * k[r], of those r where
 //                                            h + r - low lies within x
-std::optional<Graph> unpadded(const Graph& g);
+//
+// Or of the first axis only that is padded, where another one is, too: along that the copy has
+// zeros still, and windows near its edges do not become short.
+std::optional<Graph> unpadded(const Graph& g, PadsOut which = PadsOut::kAll);
 
 // Nothing between stages lies in the memory of the last one's result (Graph::in_result): another
 // buffer, but the result is stored once, so that it can be stored past the caches. None: nothing

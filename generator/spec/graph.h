@@ -33,6 +33,10 @@ struct Online {
   bool operator==(const Online&) const = default;
 };
 
+// Of which axes windows read zeros that are nowhere (algebra.h): of none, of the first padded one
+// of each parameter, or of all.
+enum class PadsOut { kNone, kFirst, kAll };
+
 struct Graph {
   std::vector<Stage> stages;
   std::vector<Param> tensors;  // as KernelSpec::tensor numbers them
@@ -46,8 +50,8 @@ struct Graph {
   // What lies between stages and in the memory of the last one's result, which that stage makes of
   // it or of what lies there too. -1: nothing.
   int in_result = -1;
-  bool apart = false;         // sums are stages of their own (algebra.h)
-  bool unpadded = false;      // windows read zeros that are nowhere (algebra.h)
+  bool apart = false;  // sums are stages of their own (algebra.h)
+  PadsOut pads_out = PadsOut::kNone;
   bool result_apart = false;  // nothing lies in its memory before the last stage (algebra.h)
   Online online = {};
 

@@ -19,41 +19,74 @@ bool can_go(const Draft& d, const Draft::Item& pad) {
   return plain && !x.packed && !x.strided;
 }
 
-// The operand as it is read where the parameter lies; none: it cannot be.
-std::optional<Operand> read_unpadded(const Computation& c, int operand, const Draft::Item& pad) {
+// What is left of a pad, and the zeros that are nowhere. An axis has either.
+struct Division {
+  std::vector<Border> kept, out;
+  bool keeps() const {
+    return std::any_of(kept.begin(), kept.end(), [](const Border& b) { return b != Border{}; });
+  }
+};
+
+Division divided(const std::vector<Border>& border, PadsOut which) {
+  Division d{.kept = std::vector<Border>(border.size()), .out = border};
+  if (which == PadsOut::kAll) return d;
+  const auto padded = [](const Border& b) { return b != Border{}; };
+  const auto first = std::find_if(d.out.begin(), d.out.end(), padded);
+  const auto behind = static_cast<size_t>(first - d.out.begin()) + 1;
+  for (size_t axis = behind; axis < border.size(); ++axis) std::swap(d.kept[axis], d.out[axis]);
+  return d;
+}
+
+// The operand as it is read from `tensor`, which has no zeros where they are nowhere; none: it
+// cannot be.
+std::optional<Operand> read_unpadded(const Computation& c, int operand, const Operand& tensor,
+                                     const Division& zeros) {
   if (operand >= c.inputs() || c.combine != Combine::kSum || c.body != product_of_inputs(c.compute))
     return std::nullopt;
-  const Operand& x = pad.stage.computation.operands[0];
   Operand o = c.operands[operand];
-  o.shape = x.shape;
-  o.layout = x.layout;
-  o.strides = x.strides;
-  o.zeros = pad.stage.border;
+  o.shape = tensor.shape;
+  o.layout = tensor.layout;
+  o.strides = tensor.strides;
+  o.zeros = zeros.out;
   for (size_t axis = 0; axis < o.zeros.size(); ++axis) {
+    Border& around = o.zeros[axis];
+    if (around == Border{}) continue;
     i64 reach = 1;  // of the last window
     for (const AxisTerm& t : o.axes[axis]) reach += t.coefficient * (c.dims[t.dim].extent - 1);
-    Border& zeros = o.zeros[axis];
-    zeros.high = std::max<i64>(0, reach - zeros.low - o.shape[axis]);
-    if (zeros != Border{} && !has_segments(c, o, axis)) return std::nullopt;
+    around.high = std::max<i64>(0, reach - around.low - o.shape[axis]);
+    if (around != Border{} && !has_segments(c, o, axis)) return std::nullopt;
   }
   return o;
 }
 
-// Makes all that reads it read the parameter; whether it can.
-bool leave_out(Draft& draft, const Draft::Item& pad) {
+// Makes all that reads it read the parameter, or what is left of the pad; whether it can.
+bool leave_out(Draft& draft, Draft::Item& pad, PadsOut which) {
+  const Division zeros = divided(pad.stage.border, which);
+  const bool keeps = zeros.keeps();
+  if (which == PadsOut::kFirst && !keeps) return false;  // as with all
+  const int from = keeps ? pad.tensor : pad.stage.arguments[0];
+  Operand tensor = pad.stage.computation.operands[0];
+  if (keeps) {
+    for (size_t axis = 0; axis < tensor.shape.size(); ++axis)
+      tensor.shape[axis] += zeros.kept[axis].low + zeros.kept[axis].high;
+    tensor = between(tensor, pad.made.name, tensor.dtype);
+    pad.made = tensor_of(tensor);
+    pad.stage.border = zeros.kept;
+  }
   for (Draft::Item& i : draft.items) {
     std::vector<int>& read = i.stage.arguments;
     for (size_t a = 0; a < read.size(); ++a) {
       if (read[a] != pad.tensor) continue;
       Computation& c = i.stage.computation;
-      std::optional<Operand> o = read_unpadded(c, static_cast<int>(a), pad);
+      std::optional<Operand> o = read_unpadded(c, static_cast<int>(a), tensor, zeros);
       if (!o) return false;
-      o->name = draft.params[static_cast<size_t>(pad.stage.arguments[0])].name;
+      o->name = keeps ? pad.made.name : draft.params[static_cast<size_t>(from)].name;
       c.operands[a] = std::move(*o);
-      read[a] = pad.stage.arguments[0];
+      read[a] = from;
     }
   }
-  std::erase_if(draft.items, [&](const Draft::Item& i) { return i.tensor == pad.tensor; });
+  if (!keeps)
+    std::erase_if(draft.items, [&, t = pad.tensor](const Draft::Item& i) { return i.tensor == t; });
   return true;
 }
 
@@ -67,14 +100,19 @@ bool pads_parameter(const Stage& s, int params) {
          c.operands[0].axes == c.output().axes;
 }
 
-std::optional<Graph> unpadded(const Graph& g) {
+std::optional<Graph> unpadded(const Graph& g, PadsOut which) {
   Draft draft(g);
-  for (int s = 0; s < static_cast<int>(g.stages.size()); ++s)
-    if (const Draft::Item pad = draft.at(g.made_by(s)); can_go(draft, pad))
-      if (Draft without = draft; leave_out(without, pad)) draft = std::move(without);
-  if (draft.items.size() == g.stages.size()) return std::nullopt;
+  bool any = false;
+  for (int s = 0; s < static_cast<int>(g.stages.size()); ++s) {
+    Draft without = draft;
+    Draft::Item& pad = without.at(g.made_by(s));
+    if (!can_go(draft, pad) || !leave_out(without, pad, which)) continue;
+    draft = std::move(without);
+    any = true;
+  }
+  if (!any) return std::nullopt;
   Graph out = draft.graph();
-  out.unpadded = true;
+  out.pads_out = which;
   return out;
 }
 

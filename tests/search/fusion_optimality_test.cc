@@ -275,8 +275,9 @@ void check_kernel(const KernelSpec& k, const Machine& machine, const Isa& isa, i
   const Param& result = given.tensors.back();
   const bool large =
       leaves_caches(machine, count_elements(extents(result.shape)) * bytes(result.dtype));
-  for (const auto& g : {std::optional(given), sums_apart(given), online(given), unpadded(given),
-                        large ? result_apart(given) : std::nullopt}) {
+  for (const auto& g :
+       {std::optional(given), sums_apart(given), online(given), unpadded(given),
+        unpadded(given, PadsOut::kFirst), large ? result_apart(given) : std::nullopt}) {
     if (!g) continue;
     const Cost least = check_space(*g, meaning, machine, isa, threads, tally);
     if (g->stages == given.stages) CHECK(cost <= least);

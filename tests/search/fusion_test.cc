@@ -261,13 +261,15 @@ TEST_CASE("what was stored past the caches is written while the next rows are re
 // Graphs of one stage are solved whatever they cost: one that costs more once won.
 TEST_CASE("pads are left out where that costs less") {
   const Machine machine = *load_machine("graniterapids");
-  int left_out = 0, kept = 0;
+  std::map<PadsOut, int> seen;
   for (std::string_view text :
        {"(x: f32[1,28,28,192], k: f32[3,3,1,192] packed): f32 = "
         "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k, groups=192)",
         "(x: f32[1,13,13,7], k: f32[3,3,1,7]): f32 = "
         "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k, groups=7)",
         "(x: f32[1,14,14,8], k: f32[3,3,8,32]): f32 = "
+        "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k)",
+        "(x: f32[1,7,7,64], k: f32[3,3,64,64] packed): f32 = "
         "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k)"})
     for (const int threads : {1, 2}) {
       const KernelSpec k = spec(text);
@@ -275,16 +277,19 @@ TEST_CASE("pads are left out where that costs less") {
       const Isa& isa = *find_isa("avx2");
       const SearchOptions options = {.threads = threads};
       const Cost copied = found(optimize_graph(given, machine, isa, options)).cost;
-      const Cost cut = found(optimize_graph(*unpadded(given), machine, isa, options)).cost;
+      const auto without = [&](PadsOut which) {
+        return found(optimize_graph(*unpadded(given, which), machine, isa, options)).cost;
+      };
+      const Cost cut = without(PadsOut::kAll), first = without(PadsOut::kFirst);
       const Optimum best = found(optimize(k, machine, isa, options));
       CAPTURE(text);
       CAPTURE(threads);
-      CHECK(best.cost == std::min(copied, cut));
-      CHECK(best.fusion->graph->unpadded == (cut < copied));
-      ++(cut < copied ? left_out : kept);
+      const PadsOut out = best.fusion->graph->pads_out;
+      CHECK(best.cost == (out == PadsOut::kFirst ? first : std::min(copied, cut)));
+      CHECK((out == PadsOut::kNone) == (best.cost == copied));
+      ++seen[out];
     }
-  CHECK(left_out > 0);
-  CHECK(kept > 0);
+  CHECK(seen.size() == 3);
 }
 
 // Written again, a result's elements at the border of two shares have come back from the other's

@@ -113,7 +113,7 @@ static constexpr Access kStoreBf16 = {.name = "store_bf16x8",
                                       .code =
                                           "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), "
                                           "f32x8_to_bf16({r0}));",
-                                      .uops = {.alu = 11, .store = 1},
+                                      .uops = {.alu = 6, .shuffle = 2, .store = 1},
                                       .temps = 5,
                                       .streamed =
                                           "_mm_stream_si128(reinterpret_cast<__m128i*>({p}), "
@@ -361,13 +361,14 @@ MORELLO_UNUSED MORELLO_TARGET static inline __m128i i32x8_to_i16(__m256i v) noex
 }
 MORELLO_UNUSED MORELLO_TARGET static inline __m128i f32x8_to_bf16(__m256 v) noexcept {
   const __m256i bits = _mm256_castps_si256(v);
-  const __m256i high = _mm256_srli_epi32(bits, 16);
-  const __m256i odd = _mm256_and_si256(high, _mm256_set1_epi32(1));
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i carried = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-  const __m256i quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x40));
-  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-  const __m256i half = _mm256_blendv_epi8(_mm256_srli_epi32(carried, 16), quiet, nan);
-  return _mm_packus_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));  // all ones is one
+  const __m256i high = _mm256_shuffle_epi8(
+      _mm256_or_si256(carried, nan),
+      _mm256_setr_epi8(2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1,
+                       2, 3, 6, 7, 10, 11, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1));
+  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(high, 0x08));
 }
 )";
 

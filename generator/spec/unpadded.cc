@@ -37,6 +37,23 @@ Division divided(const std::vector<Border>& border, PadsOut which) {
   return d;
 }
 
+// Windows in one place along an axis are all that indexes it. A dim of the output that has one step
+// does so, too, to be cut where they reach beyond it; if there is one that no other axis has.
+void index_by_output(const Computation& c, size_t axis, Operand& o) {
+  if (o.axes[axis].size() != 1 || !c.dims[o.axes[axis][0].dim].reduction) return;
+  const auto indexes = [&](int dim) {
+    return std::any_of(o.axes.begin(), o.axes.end(), [&](const AxisMap& terms) {
+      return std::any_of(terms.begin(), terms.end(),
+                         [&](const AxisTerm& t) { return t.dim == dim; });
+    });
+  };
+  for (const AxisMap& made : c.output().axes)
+    if (made.size() == 1 && c.dims[made[0].dim].extent == 1 && !indexes(made[0].dim)) {
+      o.axes[axis].insert(o.axes[axis].begin(), {made[0].dim, 1});
+      return;
+    }
+}
+
 // The operand as it is read from `tensor`, which has no zeros where they are nowhere; none: it
 // cannot be.
 std::optional<Operand> read_unpadded(const Computation& c, int operand, const Operand& tensor,
@@ -51,6 +68,7 @@ std::optional<Operand> read_unpadded(const Computation& c, int operand, const Op
   for (size_t axis = 0; axis < o.zeros.size(); ++axis) {
     Border& around = o.zeros[axis];
     if (around == Border{}) continue;
+    index_by_output(c, axis, o);
     i64 reach = 1;  // of the last window
     for (const AxisTerm& t : o.axes[axis]) reach += t.coefficient * (c.dims[t.dim].extent - 1);
     around.high = std::max<i64>(0, reach - around.low - o.shape[axis]);

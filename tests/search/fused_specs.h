@@ -75,6 +75,10 @@ inline constexpr std::string_view kPaddedSpecs[] = {
     "conv2d(pad(pad(x, axis=1, low=2, high=2), axis=2, high=1), k, groups=2, stride_w=3)",
     "(x: bf16[1,8,9,7], k: f32[3,3,7,11]): f32 = "
     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k)",
+    "(x: f32[2,3,6,5], k: f32[3,3,5,12]): f32 = "
+    "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k, dilation=2)",
+    "(x: bf16[3,1,2,9], k: bf16[3,5,9,20] packed): f32 = "
+    "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=2, high=2), k)",
     "(x: f32[1,12,17,3] order(3, 2, 0, 1), k: f32[3,4,3,33]): f32 order(1/2, 3, 0, 2, 1%2) = "
     "conv2d(pad(x, axis=1, low=2, high=3), k, dilation_h=2)",
 };

@@ -110,6 +110,18 @@ const std::pair<std::string_view, std::vector<std::string_view>> kPadded[] = {
      "conv2d(pad(x, axis=1, low=2, high=1), k, groups=4, stride=2)",
      {"out = (x: f32[b,2*h+r-2,2*w,g] order(0, 3, 1, 2), k: f32[r,0,0,g]) -> f32[b,h,w,g]: in0 * "
       "in1, sum over r; b=1 h=4 w=4 g=4 r=3"}},
+    // Windows in one place, of which less lies inside.
+    {"(x: f32[2,3,6,4], k: f32[3,3,4,5]): f32 = "
+     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k, dilation=2)",
+     {"out = (x: f32[b,h+2*r-1,w+2*s-1,c], k: f32[r,s,c,f]) -> f32[b,h,w,f]: in0 * in1, sum over r "
+      "s c; b=2 h=1 w=4 f=5 r=3 s=3 c=4"}},
+    {"(x: f32[1,1,5,4], k: f32[3,3,4,1]): f32 = conv2d(pad(x, axis=1, low=1, high=1), k)",
+     {"out = (x: f32[b,h+r-1,c+4*w], k: f32[r,c,0]) -> f32[b,h,w,0]: in0 * in1, sum over r c; b=1 "
+      "h=1 w=3 f=1 r=3 c=12"}},
+    // In one place along two axes, which are one dim then.
+    {"(x: f32[1,1,1,4], k: f32[3,3,4,5]): f32 = "
+     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k)",
+     {}},
     // The second one reads what the first makes; that is stored with zeros around it.
     {"(x: f32[1,6,3,1], k: f32[3,1,1,2], l: f32[3,1,2,2]): f32 = "
      "conv2d(pad(conv2d(pad(x, axis=1, low=1, high=1), k), axis=1, low=1, high=1), l)",

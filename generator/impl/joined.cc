@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "spec/sizes.h"
+
 namespace morello {
 namespace {
 

@@ -117,10 +117,11 @@ class FusionSearch {
   Node& node(Group g);
   void touch(Group& g, Level near) const;
   i64 bytes_of(int tensor, const GraphExtents& extents) const;
+  i64 bytes_in_sets(int tensor, const GraphExtents& extents) const;
   i64 footprint(const Group& g) const;
   i64 room(Level level, bool beside) const;
   Level nearest(i64 bytes, int threads, bool beside) const;
-  Level nearest(const Group& g) const { return nearest(footprint(g), g.threads, g.beside); }
+  Level nearest(const Group& g) const;
   bool depends(const Group& g, int tensor, int dim) const;
 
   Group first(const Group& g, int cut) const;
@@ -187,9 +188,15 @@ class FusionSearch {
   SearchOptions options_;
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
-  std::vector<std::vector<std::vector<AxisMap>>> uses_;  // axes of operands, in dims of the Graph
-  std::vector<std::set<int>> along_;                     // these dims
-  std::map<std::pair<int, int>, Touched> touched_;       // by begin and end
+  struct Use {
+    std::vector<AxisMap> axes;  // of an operand, in dims of the Graph
+    // Elements between neighbours along each, outermost first as they lie; none: blocks, or it is
+    // not known.
+    std::vector<std::pair<size_t, i64>> strides;
+  };
+  std::vector<std::vector<Use>> uses_;              // of each tensor
+  std::vector<std::set<int>> along_;                // these dims
+  std::map<std::pair<int, int>, Touched> touched_;  // by begin and end
   std::unordered_map<std::string, Node> nodes_;
   std::unordered_map<std::string, std::optional<Optimum>> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to

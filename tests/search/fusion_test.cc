@@ -258,6 +258,21 @@ TEST_CASE("what was stored past the caches is written while the next rows are re
   }
 }
 
+// 128 rows of 64 bytes, 2 KiB apart, share sets of L1; 2080 bytes apart they do not.
+TEST_CASE("rows that crowd a cache are not near in tiles") {
+  const Machine machine = *load_machine("zen4");
+  for (const auto& [width, near] : {std::pair(512, false), std::pair(520, true)}) {
+    const KernelSpec k =
+        spec(fmt::format("(x: f32[60,128], w1: f32[128,{0}], w2: f32[128,{0}] packed): f32 = "
+                         "sigmoid(matmul(x, w1)) * matmul(x, w2)",
+                         width));
+    const Optimum o = found(optimize(k, machine, *find_isa("avx2"), {}));
+    const std::string text = print(*o.fusion);
+    CAPTURE(text);
+    CHECK((text.find("w1@L1") != std::string::npos) == near);
+  }
+}
+
 // Graphs of one stage are solved whatever they cost: one that costs more once won.
 TEST_CASE("pads are left out where that costs less") {
   const Machine machine = *load_machine("graniterapids");

@@ -8,7 +8,8 @@
 
 namespace morello {
 
-// Of a parameter or a result.
+// Elements between neighbours along each axis, the innermost first; none: there are blocks, or they
+// are known at run time only.
 static std::vector<std::pair<size_t, i64>> strides_of(const Operand& o) {
   std::vector<std::pair<size_t, i64>> out;
   if (o.packed || o.strided) return out;

@@ -190,8 +190,8 @@ class FusionSearch {
   const Graph& g_;
   struct Use {
     std::vector<AxisMap> axes;  // of an operand, in dims of the Graph
-    // Elements between neighbours along each, outermost first as they lie; none: blocks, or it is
-    // not known.
+    // Of a parameter or a result: elements between neighbours along each axis, the innermost
+    // first; none where there are blocks.
     std::vector<std::pair<size_t, i64>> strides;
   };
   std::vector<std::vector<Use>> uses_;              // of each tensor

@@ -409,10 +409,9 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
 // where operands start in memory, and any of them might be prefetched, a leaf takes no less than
 // its arithmetic, than what it brings of any one operand, or than half of all that it brings. Views
 // hide behind half of the arithmetic at most, because what they bring is used twice; of windows,
-// which may share it, behind all. An operand
-// that no leaf can read where the user put it is copied at least once, which overlaps with nothing
-// but itself where it is a stream, unless a view has brought it. Nor do leaves take less than what
-// they read again and again allows (least_leaves()).
+// which may share it, behind all. An operand that no leaf can read where the user put it is copied
+// at least once, which overlaps with nothing but itself where it is a stream, unless a view has
+// brought it. Nor do leaves take less than what they read again and again allows (least_leaves()).
 // Threads share all of it at best.
 Cost Space::lower_bound() const {
   const Spec whole = problem_.root();

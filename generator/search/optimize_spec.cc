@@ -74,9 +74,8 @@ static double products_saved(const Graph& unpadded) {
 
 // Whether a Graph without pads is worth a search (which takes up to four times as long as one
 // with them). Cut along one axis, windows of whole rows save products and lose nothing; along both,
-// leaves at edges and in corners have few outputs. (Zen 4, 3x3, along
-// one, of the time with pads: 7x7, 512 channels to 512, 0.90 by both ISAs, 14x14, 256 to 256,
-// 0.96.)
+// leaves at edges and in corners have few outputs. (Zen 4, 3x3, along one, of the time with pads:
+// 7x7, 512 channels to 512, 0.90 by AVX2 and AVX-512, 14x14, 256 to 256, 0.96.)
 static bool may_save(const Graph& unpadded, bool long_copies) {
   constexpr double kFirst = 1.0 / 32, kAll = 1.0 / 8;
   if (unpadded.pads_out == PadsOut::kFirst) return products_saved(unpadded) >= kFirst;

@@ -49,6 +49,7 @@ struct Region {
   i64 along_reduction = 1;  // of them, those that a leaf reaches one after the other
   i64 row_bytes = 0;
   i64 row_stride = 0;  // bytes between neighbouring rows; 0 if there is one row
+  i64 starts = 0;      // places(), where rows lie in several dims; 0: one
   i64 lines = 0;
   i64 footprint(Level l) const;  // bytes of cache it occupies there
   i64 pages() const;             // about as many that rows begin in

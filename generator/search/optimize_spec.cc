@@ -74,9 +74,9 @@ static double products_saved(const Graph& unpadded) {
 
 // Whether a Graph without pads is worth a search, which takes up to four times as long as one with
 // them: leaves at edges and in corners have few outputs. (Cut along the first axis alone,
-// PadsOut::kFirst, 3x3 windows over 7x7x512 take 0.90 of the time with pads on a Zen 4. It is not
-// searched: of 150 random convolutions one, f32[3,18,11,8] and [7,2,8,47] with a stride of three,
-// had Specs of one key that cost differently.)
+// PadsOut::kFirst, 3x3 windows over 7x7x512 take 0.90 of the time with pads on a Zen 4. It was
+// searched until one of 150 random convolutions had Specs of one key that cost differently; why,
+// rows_of() says now, which random convolutions have to confirm first.)
 static bool may_save(const Graph& unpadded, bool long_copies) {
   return long_copies || products_saved(unpadded) >= 1.0 / 8;
 }

@@ -43,45 +43,42 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
   Region r;
   r.line_bytes = machine().levels[kL1].line;
   i64 run = 1;
-  i64 stride = 0;
   const int size = bytes(computation().operands[operand].dtype);
-  // Rows within rows, such as those of several channels: how many of the last there are, and how
-  // far apart. (Zen 4, f32 by AVX2, 3x3 over 64x64x64, channels first: three rows of each of 32
-  // channels, 16 KiB apart, begin in three places of a page, not in sixteen. Leaves that read them
-  // where they lie took 5.2 ms for the 2.7 of the model; those that sum eight channels at a time
-  // take 2.8.)
-  i64 beside = 0, farther = 0, starts = 1;
-  const auto begin_in = [&] {
-    starts *= std::min(beside, places_of(farther * size, r.line_bytes));
-  };
+  // Rows within rows, such as those of several channels: how many of the outermost there are, how
+  // far apart, and within each of them. (Zen 4, f32 by AVX2, 3x3 over 64x64x64, channels first:
+  // three rows of each of 32 channels, 16 KiB apart, begin in three places of a page, not in
+  // sixteen. Leaves that read them where they lie took 5.2 ms for the 2.7 of the model; those that
+  // sum eight channels at a time take 2.8.) Of windows they overlap; what follows along another
+  // axis begins behind all of them, however little, and no more than that may be asked: keys do not
+  // tell.
+  i64 stride = 0, count = 1, apart = 0, inside = 1, starts = 1;
   for (const AddressTerm& g : given_[operand]) {
     const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
     if (e == 1) continue;
-    if (g.stride <= run && r.rows == 1) {  // of windows parts overlap
+    if (g.stride <= run && apart == 0) {  // of windows parts overlap
       run += (e - 1) * g.stride;
       continue;
     }
-    if (stride == 0) stride = farther = g.stride;
-    const i64 apart = g.stride / stride;
-    if (apart < r.rows) {
-      r.rows += (e - 1) * apart;
-      beside += (e - 1) * (g.stride / farther);
+    if (apart > 0 && ceil_div(g.stride, apart) < count) {
+      count += (e - 1) * (g.stride / apart);
     } else {
-      r.rows *= e;
-      if (beside > 0) begin_in();
-      beside = e;
-      farther = g.stride;
+      if (apart > 0) starts *= std::min(count, places_of(apart * size, r.line_bytes));
+      inside *= count;
+      count = e;
+      apart = g.stride;
+      if (stride == 0) stride = apart;
     }
     if (computation().dims[g.dim].reduction) r.along_reduction *= e;
   }
+  r.rows = inside * count;
   if (blocked_[operand]) {  // close enough: all of it, in one piece
     run = 1;
     for (int d = 0; d < dims(); ++d)
       if (touches_[operand][d]) run *= d == dim ? std::min(tile, s.extent[d]) : s.extent[d];
     r.rows = r.along_reduction = 1;
   }
-  if (r.rows > 1 && farther > stride) {
-    begin_in();
+  if (r.rows > 1 && apart > stride) {
+    starts *= std::min(count, places_of(apart * size, r.line_bytes));
     r.starts = std::min(starts, kPage / r.line_bytes);
   }
   r.row_bytes = run * size;

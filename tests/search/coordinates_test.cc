@@ -226,6 +226,14 @@ TEST_CASE("equal keys mean equal candidates where the next rows are asked for") 
             "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32");
 }
 
+// Pixels of eight elements, of which every third is not read: rows of 88 and of 104 elements.
+TEST_CASE("equal keys mean equal candidates where windows leave something out") {
+  for (Machine machine : {toy_machine(2048, 65536), *load_machine("zen4")})
+    check_row(machine,
+              {"(x: f32[3,12,11,8], k: f32[4,2,8,17] packed): f32 = conv2d(x, k, stride=3)",
+               "(x: f32[3,12,13,8], k: f32[4,2,8,17] packed): f32 = conv2d(x, k, stride=3)"});
+}
+
 TEST_CASE("what shows of a menu stands for its tiles") {
   const auto below = [](i64 extent, std::initializer_list<i64> firsts, i64 ratio) {
     std::set<i64> tiles;

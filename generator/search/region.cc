@@ -50,8 +50,15 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
   // sixteen. Leaves that read them where they lie took 5.2 ms for the 2.7 of the model; those that
   // sum eight channels at a time take 2.8.) Of windows they overlap; what follows along another
   // axis begins behind all of them, however little, and no more than that may be asked: keys do not
-  // tell.
-  i64 stride = 0, count = 1, apart = 0, inside = 1, starts = 1;
+  // tell. However many axes, all begin in multiples of the least of their steps. (f32 by AVX2, 3x3
+  // over each of 64 channels of 114x114x64: eight rows of 18 windows begin in 16 places, not in 64;
+  // leaves that keep them in L1 take 1.4 times as long as those that do not try.)
+  i64 stride = 0, count = 1, apart = 0, inside = 1, starts = 1, most = 0;
+  const auto begin_in = [&] {
+    const i64 places = places_of(apart * size, r.line_bytes);
+    starts *= std::min(count, places);
+    most = std::max(most, places);
+  };
   for (const AddressTerm& g : given_[operand]) {
     const i64 e = g.dim == dim ? std::min(tile, s.extent[dim]) : s.extent[g.dim];
     if (e == 1) continue;
@@ -62,7 +69,7 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
     if (apart > 0 && ceil_div(g.stride, apart) < count) {
       count += (e - 1) * (g.stride / apart);
     } else {
-      if (apart > 0) starts *= std::min(count, places_of(apart * size, r.line_bytes));
+      if (apart > 0) begin_in();
       inside *= count;
       count = e;
       apart = g.stride;
@@ -78,8 +85,8 @@ Region Space::rows_of(const Spec& s, int operand, int dim, i64 tile) const {
     r.rows = r.along_reduction = 1;
   }
   if (r.rows > 1 && apart > stride) {
-    starts *= std::min(count, places_of(apart * size, r.line_bytes));
-    r.starts = std::min(starts, kPage / r.line_bytes);
+    begin_in();
+    r.starts = std::min(starts, most);
   }
   r.row_bytes = run * size;
   r.row_stride = r.rows > 1 ? stride * size : 0;

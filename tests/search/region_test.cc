@@ -38,7 +38,10 @@ TEST_CASE("places of a page that rows begin in, in one dim or several") {
       // Channels 16 KiB apart begin where the first does, 8 KiB and 128 bytes in others.
       {64, 64, 32, 1, 96, 3},
       {64, 64, 32, 14, 512, 16},
-      {65, 32, 32, 1, 96, 64},
+      {65, 32, 32, 1, 96, 32},
+      // Channels 17 KiB apart begin in eight places, of the sixteen of their rows.
+      {66, 64, 8, 1, 24, 16},
+      {66, 64, 8, 30, 256, 16},
       // Rows of 272 bytes begin in any line.
       {60, 68, 4, 1, 12, 12},
       {60, 68, 40, 1, 120, 64},

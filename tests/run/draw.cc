@@ -147,6 +147,76 @@ class Single : public Artist {
   std::vector<std::string> names_;
 };
 
+// Windows over pictures, mostly with zeros around them: of every type, in any order, in steps, with
+// gaps, in groups of channels.
+class Pictures : public Artist {
+ public:
+  using Artist::Artist;
+
+  std::string kernel() {
+    for (;;) {
+      const Axis h = axis(), w = axis();
+      const i64 images = one_in(2) ? 1 : pick(random_, 1, 3);
+      const i64 channels = one_in(4) ? size() : pick(random_, 1, 40);
+      const i64 groups = one_in(3) ? channels : one_in(4) && channels % 2 == 0 ? 2 : 1;
+      const i64 each = groups > 4 ? 1 : one_in(4) ? size() : pick(random_, 1, 20);
+      const i64 products = images * h.outputs() * w.outputs() * h.window * w.window * channels;
+      if (products * each > kMostWork) continue;
+      const std::string x = dtype_, k = bytes_ ? "i8" : one_in(3) ? any(floats_) : x;
+      const std::string result = bytes_ ? "i32" : one_in(2) ? "f32" : any(floats_);
+      const std::string windows = fmt::format(
+          "conv2d({}, k{}{}{})", padded(padded("x", 1, h), 2, w),
+          steps("stride", h.stride, w.stride), steps("dilation", h.dilation, w.dilation),
+          groups > 1 ? fmt::format(", groups={}", groups) : "");
+      return fmt::format("(x: {}[{},{},{},{}]{}, k: {}[{},{},{},{}]{}): {}{} = {}", x, images,
+                         h.length, w.length, channels, layout(4, one_in(2)), k, h.window, w.window,
+                         channels / groups, each * groups, one_in(2) ? " packed" : axes(4), result,
+                         layout(4, true), !bytes_ && one_in(4) ? "relu(" + windows + ")" : windows);
+    }
+  }
+
+ private:
+  // Of a picture, in pixels.
+  struct Axis {
+    i64 length, window, stride, dilation, low, high;
+    i64 reach() const { return dilation * (window - 1) + 1; }
+    i64 outputs() const { return (low + length + high - reach()) / stride + 1; }
+  };
+
+  // Zeros as many as windows may reach beyond the picture, or so many that some windows have
+  // nothing else.
+  Axis axis() {
+    for (;;) {
+      Axis a{pick(random_, 1, 24),
+             any<i64>({1, 2, 3, 3, 3, 5, 7}),
+             any<i64>({1, 1, 2, 3}),
+             any<i64>({1, 1, 1, 2, 3}),
+             0,
+             0};
+      if (!one_in(4)) {
+        a.low = pick(random_, 0, a.reach());
+        a.high = pick(random_, 0, a.reach());
+      }
+      if (a.low + a.length + a.high >= a.reach()) return a;
+    }
+  }
+
+  static std::string padded(const std::string& x, int axis, const Axis& a) {
+    return a.low + a.high == 0
+               ? x
+               : fmt::format("pad({}, axis={}, low={}, high={})", x, axis, a.low, a.high);
+  }
+
+  static std::string steps(std::string_view name, i64 high, i64 wide) {
+    if (high == wide) return high == 1 ? "" : fmt::format(", {}={}", name, high);
+    return fmt::format(", {0}_h={1}, {0}_w={2}", name, high, wide);
+  }
+
+  const std::vector<std::string> floats_ = {"f32", "f32", "bf16", "f16"};
+  const bool bytes_ = one_in(6);
+  const std::string dtype_ = bytes_ ? any<std::string>({"u8", "i8", "i7"}) : any(floats_);
+};
+
 // Threads and instruction sets.
 Drawn drawn(Random& random, std::string spec) {
   Artist artist(random);
@@ -165,7 +235,16 @@ Drawn drawn(Random& random, std::string spec) {
 }  // namespace
 
 Drawn draw(Random& random, const std::string& name) {
+  constexpr int kOfPictures = 8;  // one in so many
+  if (Artist(random).one_in(kOfPictures)) return draw_convolution(random, name);
   return drawn(random, name + Single(random).kernel());
+}
+
+Drawn draw_convolution(Random& random, const std::string& name) {
+  for (;;) {
+    std::string spec = name + Pictures(random).kernel();
+    if (parse_spec(spec)) return drawn(random, std::move(spec));
+  }
 }
 
 Drawn draw_composition(Random& random, const std::string& name, std::span<const Step> steps,

@@ -16,6 +16,9 @@ struct Drawn {
 // A kernel named `name` with dimensions from 1 to 130 and at most about a million multiplications.
 Drawn draw(Random& random, const std::string& name);
 
+// The same of windows over pictures only, with zeros around most of them.
+Drawn draw_convolution(Random& random, const std::string& name);
+
 // The same of operators that are applied one after the other, of up to a few stages. What the
 // language does not take is drawn again, and counted.
 Drawn draw_composition(Random& random, const std::string& name, std::span<const Step> steps,

@@ -1,10 +1,9 @@
 // Random kernels end to end: drawn, searched for, emitted, compiled with every compiler, run
 // between guard pages and compared with plain loops.
 //
-//   run_random [--compositions] [--count N] [--seed S] [--batch B] [--jobs J] [--cxx A,B] [--dir D]
-//              [--flags F]
-//   run_random --spec TEXT [--threads N] [--isa LIST] [--odd SEED]      one kernel, for a closer
-//   look
+//   run_random [--compositions|--convolutions] [--count N] [--seed S] [--batch B] [--jobs J]
+//              [--cxx A,B] [--dir D] [--flags F]
+//   run_random --spec TEXT [--threads N] [--isa LIST] [--odd SEED]      one, for a closer look
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,7 +34,7 @@ struct Args {
   std::vector<std::string> compilers = known_compilers();
   std::string directory = MORELLO_RUN_DIRECTORY;
   bool verbose = false;
-  bool compositions = false;
+  bool compositions = false, convolutions = false;
   std::string flags;
   std::string spec;
   int threads = 1;
@@ -133,7 +132,9 @@ std::string fill(Batch& batch, int first, int size, Random& random, const Machin
   batch.set_budget(kSearchBudget);
   for (int i = first; i < first + size;) {
     const std::string name = fmt::format("k{}", i);
-    const Drawn drawn = a.compositions ? composed(random, name, totals) : draw(random, name);
+    const Drawn drawn = a.compositions   ? composed(random, name, totals)
+                        : a.convolutions ? draw_convolution(random, name)
+                                         : draw(random, name);
     if (a.verbose) {
       fmt::print("{} threads={} isa={}\n", drawn.spec, drawn.threads, drawn.isas);
       std::fflush(stdout);
@@ -275,6 +276,8 @@ int main(int argc, char** argv) {
   app.add_option("--dir", a.directory, "Where files go");
   app.add_flag("--verbose", a.verbose, "Every kernel before it is searched for");
   app.add_flag("--compositions", a.compositions, "Of two or three operators");
+  app.add_flag("--convolutions", a.convolutions, "Of pictures, mostly with zeros around them")
+      ->excludes("--compositions");
   app.add_option("--flags", a.flags, "For the compilers, instead of -O2 and -O0");
   app.add_option("--spec", a.spec, "Only this kernel");
   app.add_option("--threads", a.threads, "Of --spec")->check(CLI::Range(1, 64));

@@ -75,6 +75,7 @@ std::string FusionSearch::key(const Group& g) const {
   std::string out;
   const Touched& all = touched(g);
   for (const i64 x : {g.begin, g.end, g.threads, int{g.beside}, int{g.coarse}}) put(out, x);
+  put(out, g.no_nearer);
   for (int s = g.begin; s < g.end; ++s)
     put(out, sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)));
   put(out, leaving(g) > 0 ? g.behind_lines : 0);
@@ -249,23 +250,65 @@ Group FusionSearch::keeping(const Group& g, const std::vector<int>& tensors) con
   return out;
 }
 
-Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first) const {
+Group FusionSearch::in_steps(const Group& g, int dim, i64 extent) const {
   Group out = g;
-  out.extents[o.dim] = extent;
+  out.extents[dim] = extent;
+  const Level near = nearest(out);
+  for (const int t : touched(g).tensors)
+    if (!depends(g, t, dim)) out.level[t] = std::min(out.level[t], near);
+  return out;
+}
+
+Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first) const {
+  Group inside = g;
+  if (o.parallel) {
+    inside.threads = 1;
+    inside.beside = true;
+  } else {
+    inside.tiled.insert(o.dim);
+  }
+  Group out = in_steps(inside, o.dim, extent);
   if (!first && sums_over(g_, o.dim, g.begin, g.end)) out.behind.insert(o.dim);
   out.carries |= !first && is_online(g_, o.dim, g.begin, g.end);
   out.coarse = o.coarse;
-  if (o.parallel) {
-    out.threads = 1;
-    out.beside = true;
-  } else {
-    out.tiled.insert(o.dim);
-  }
-  const Level near = nearest(out);
-  for (const int t : touched(g).tensors)
-    if (!depends(g, t, o.dim)) out.level[t] = std::min(out.level[t], near);
   out.behind_lines = o.parallel ? 0 : lines_behind(out, o.dim);
+  out.no_nearer = !o.parallel && !options_.small_gains && !gains(g, o);
   return out;
+}
+
+// Whether stages one after the other in such steps could take less than in longer ones, or in none.
+// Within L2 they do not where all that they touch is as far away: whatever they share lies there,
+// and each stage can be tiled by itself. (Beyond, and for results that threads write again, see
+// left_near(), lines_behind() and written_again().) Of neighbours, though, steps of one are another
+// layout for what lies between, and a rest may have other leaves than all that vectors divide.
+// (60 random convolutions, mostly padded, by AVX2: 65 s of CPU before this, 34 now; one of
+// their programs costs more, by 1.3 %. By AVX-512 28 s, 20, none.)
+bool FusionSearch::gains(const Group& g, const Option& o) const {
+  if (g.beside && g.tiled.empty()) return true;
+  const bool leaves_rest = o.longer == g.extents[o.dim] && o.longer % o.tile > 0;
+  if ((o.tile == 1 || leaves_rest) && parts_neighbours(g, o.dim)) return true;
+  Group inside = g;
+  inside.tiled.insert(o.dim);
+  const Group step = in_steps(inside, o.dim, o.tile);
+  const Level near = nearest(step);
+  if (near > kL2 || lines_behind(step, o.dim) > 0) return true;
+  const Group longer = in_steps(inside, o.dim, o.longer);
+  return near < nearest(longer) || step.level != longer.level;
+}
+
+// Whether neighbours along a dim are neighbours in memory, too, in something that stages make.
+bool FusionSearch::parts_neighbours(const Group& g, int dim) const {
+  for (const int t : touched(g).tensors) {
+    if (t < g_.params) continue;
+    const std::vector<AxisMap>& axes = uses_[t].front().axes;
+    const auto last = std::find_if(axes.rbegin(), axes.rend(), [&](const AxisMap& axis) {
+      return extent_of(axis, g.extents) > 1;
+    });
+    if (last != axes.rend() && std::any_of(last->begin(), last->end(),
+                                           [&](const AxisTerm& term) { return term.dim == dim; }))
+      return true;
+  }
+  return false;
 }
 
 // Stages whose results are stored past the caches.

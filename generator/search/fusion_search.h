@@ -24,6 +24,7 @@ struct Group {
   std::set<int> behind = {};  // dims of which this is not the first step: sums over them go on
   bool carries = false;       // carried stages have something to do (Graph::online)
   bool coarse = false;        // in tiles for the sake of what lies between stages only
+  bool no_nearer = false;     // in steps that are of no use without others in them
   i64 behind_lines = 0;       // that a step before has stored past the caches: written meanwhile
 };
 
@@ -35,6 +36,7 @@ struct Option {
   bool parallel = false;
   bool coarse = false;
   bool saves = false;  // memory: less lies between stages at a time
+  i64 longer = 0;      // the next longer tile, or all there is; 0: parallel
 };
 
 // The cheapest program for one of these problems; none: there is no program.
@@ -128,6 +130,9 @@ class FusionSearch {
   Group second(const Group& g, int cut) const;
   Group keeping(const Group& g, const std::vector<int>& tensors) const;
   Group step(const Group& g, const Option& o, i64 extent, bool first) const;
+  Group in_steps(const Group& g, int dim, i64 extent) const;
+  bool gains(const Group& g, const Option& o) const;
+  bool parts_neighbours(const Group& g, int dim) const;
   Sum one_by_one(const Group& g) const;
   i64 leaving(const Group& g) const;
   i64 lines_behind(const Group& step, int dim) const;

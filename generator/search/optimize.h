@@ -25,7 +25,7 @@ struct SearchOptions {
   Tables* tables = nullptr;
   Pruning pruning = {};
   // Kernels of several stages: whether tiles that could save little are searched, too
-  // (FusionSearch::pays()).
+  // (FusionSearch::pays() and gains()).
   bool small_gains = false;
   // The families to choose among; none: all that the instruction set has for the computation.
   std::vector<Family> families = {};

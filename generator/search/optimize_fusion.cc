@@ -177,11 +177,15 @@ void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim, bo
     for (int s = g.begin; s < g.end; ++s) whole &= keeps_panels(s, dim, size);
     if (whole) out.push_back({.dim = dim, .tile = size, .parallel = parallel, .coarse = coarse});
   }
+  i64 longer = extent;
+  for (auto o = out.rbegin(); o != out.rend() && o->dim == dim; ++o)
+    if (!o->parallel) o->longer = std::exchange(longer, o->tile);
 }
 
 std::vector<Option> FusionSearch::options(const Group& g) {
   std::vector<Option> out;
-  for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.cut = cut});
+  if (!g.no_nearer)
+    for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.cut = cut});
   const Batches first = batches(g);
   const bool coarse = g.coarse || (!first.several && !pays(g));
   const int dims = coarse && !keeps_much(g) ? 0 : static_cast<int>(g_.dims.size());

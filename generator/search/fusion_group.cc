@@ -279,14 +279,19 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first
 // Whether stages one after the other in such steps could take less than in longer ones, or in none.
 // Within L2 they do not where all that they touch is as far away: whatever they share lies there,
 // and each stage can be tiled by itself. (Beyond, and for results that threads write again, see
-// left_near(), lines_behind() and written_again().) Of neighbours, though, steps of one are another
-// layout for what lies between, and a rest may have other leaves than all that vectors divide.
-// (60 random convolutions, mostly padded, by AVX2: 65 s of CPU before this, 34 now; one of
-// their programs costs more, by 1.3 %. By AVX-512 28 s, 20, none.)
+// left_near(), lines_behind() and written_again().) Along neighbours in memory, though, steps of
+// one, and of whole lines, are other layouts for what lies between (Zen 4, 5x5 over each of 672
+// channels of 14x14, padded, AVX-512: in steps of 64 channels 94 us, whose rows of pixels L1 has,
+// in steps of 256 130), and a rest may have other leaves than all that vectors divide. (60 random
+// convolutions, mostly padded, by AVX2: 62 s of CPU before this, 35 now; by AVX-512 29 and 21;
+// two of these programs cost more, by less than 1 %.)
 bool FusionSearch::gains(const Group& g, const Option& o) const {
   if (g.beside && g.tiled.empty()) return true;
-  const bool leaves_rest = o.longer == g.extents[o.dim] && o.longer % o.tile > 0;
-  if ((o.tile == 1 || leaves_rest) && parts_neighbours(g, o.dim)) return true;
+  if (const i64 element = neighbours(g, o.dim); element > 0) {
+    const bool leaves_rest = o.longer == g.extents[o.dim] && o.longer % o.tile > 0;
+    const bool whole_lines = o.tile * element % machine_.levels[kL1].line == 0;
+    if (o.tile == 1 || whole_lines || leaves_rest) return true;
+  }
   Group inside = g;
   inside.tiled.insert(o.dim);
   const Group step = in_steps(inside, o.dim, o.tile);
@@ -296,8 +301,10 @@ bool FusionSearch::gains(const Group& g, const Option& o) const {
   return near < nearest(longer) || step.level != longer.level;
 }
 
-// Whether neighbours along a dim are neighbours in memory, too, in something that stages make.
-bool FusionSearch::parts_neighbours(const Group& g, int dim) const {
+// Of something that stages make, and of which neighbours along a dim are neighbours in memory, the
+// bytes of an element; 0: there is nothing.
+i64 FusionSearch::neighbours(const Group& g, int dim) const {
+  i64 out = 0;
   for (const int t : touched(g).tensors) {
     if (t < g_.params) continue;
     const std::vector<AxisMap>& axes = uses_[t].front().axes;
@@ -306,9 +313,9 @@ bool FusionSearch::parts_neighbours(const Group& g, int dim) const {
     });
     if (last != axes.rend() && std::any_of(last->begin(), last->end(),
                                            [&](const AxisTerm& term) { return term.dim == dim; }))
-      return true;
+      out = std::max<i64>(out, bytes(g_.tensors[t].dtype));
   }
-  return false;
+  return out;
 }
 
 // Stages whose results are stored past the caches.

@@ -130,9 +130,9 @@ class FusionSearch {
   Group second(const Group& g, int cut) const;
   Group keeping(const Group& g, const std::vector<int>& tensors) const;
   Group step(const Group& g, const Option& o, i64 extent, bool first) const;
-  Group in_steps(const Group& g, int dim, i64 extent) const;
+  Group in_steps(const Group& g, int dim, i64 extent) const;  // of such an extent
   bool gains(const Group& g, const Option& o) const;
-  bool parts_neighbours(const Group& g, int dim) const;
+  i64 neighbours(const Group& g, int dim) const;
   Sum one_by_one(const Group& g) const;
   i64 leaving(const Group& g) const;
   i64 lines_behind(const Group& step, int dim) const;

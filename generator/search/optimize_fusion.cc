@@ -22,7 +22,8 @@
 // anything else (batches()); stages run in the order of the spec; nothing is computed twice; a
 // stage is packed ahead of time as the program for all of it would like; what does not fit in L2,
 // and is no batch, is tiled only where that could save more than a sixteenth (pays()), or, in few
-// sizes, where stages make more for one another than they share with others (keeps_much()).
+// sizes, where stages make more for one another than they share with others (keeps_much()); and in
+// steps of what lies in L2 stages run only if longer ones leave more farther away (gains()).
 
 #include <algorithm>
 #include <utility>

@@ -103,6 +103,7 @@ Group FusionSearch::near(const Group& g, int stage) {
   }
   near.tiled.clear();
   near.behind_lines = 0;
+  near.coarse = near.no_nearer = false;  // of groups of several: not to be a key of its own
   return near;
 }
 

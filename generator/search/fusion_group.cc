@@ -74,8 +74,8 @@ static void put(std::string& out, i64 x) {
 std::string FusionSearch::key(const Group& g) const {
   std::string out;
   const Touched& all = touched(g);
-  for (const i64 x : {g.begin, g.end, g.threads, int{g.beside}, int{g.coarse}}) put(out, x);
-  put(out, g.no_nearer);
+  for (const i64 x : {g.begin, g.end, g.threads, int{g.beside}, int{g.coarse}, int{g.no_nearer}})
+    put(out, x);
   for (int s = g.begin; s < g.end; ++s)
     put(out, sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)));
   put(out, leaving(g) > 0 ? g.behind_lines : 0);

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "spec/random_spec.h"
 
 namespace morello::run {
+
+inline const std::vector<std::string> kBytes = {"u8", "i8", "i7"};
 
 class Artist {
  public:

@@ -17,7 +17,6 @@ constexpr std::string_view kNames[kSteps] = {
     "softmax",  "rms_norm", "layer_norm", "convert",    "store"};
 
 bool reduces(Step s) { return s >= Step::kReduceSum && s <= Step::kReduceMean; }
-const std::vector<std::string> kBytes = {"u8", "i8", "i7"};
 
 bool multiplies(Step s) { return s >= Step::kMatmulLeft && s <= Step::kConv2d; }
 

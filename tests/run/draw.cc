@@ -92,12 +92,12 @@ class Single : public Artist {
     const bool left = one_in(2);
     const bool integers = one_in(4);
     const std::string a = name(), b = name();
-    const std::vector<std::string> wide = {"f32", "bf16", "f16"}, bytes = {"u8", "i8", "i7"};
+    const std::vector<std::string> wide = {"f32", "bf16", "f16"};
     return fmt::format("({}: {}, {}: {}): {}{} = matmul({}, {})", a,
-                       tensor(any(integers ? bytes : wide),
+                       tensor(any(integers ? kBytes : wide),
                               with(mnk[0], mnk[2], left ? batch.size() : some), true),
                        b,
-                       tensor(any(integers ? bytes : wide),
+                       tensor(any(integers ? kBytes : wide),
                               with(mnk[2], mnk[1], left ? some : batch.size()), true),
                        any(integers ? std::vector<std::string>{"i32", "i16"} : wide),
                        layout(batch.size() + 2), a, b);
@@ -162,7 +162,7 @@ class Pictures : public Artist {
       const i64 each = groups > 4 ? 1 : one_in(4) ? size() : pick(random_, 1, 20);
       const i64 products = images * h.outputs() * w.outputs() * h.window * w.window * channels;
       if (products * each > kMostWork) continue;
-      const std::string x = dtype_, k = bytes_ ? "i8" : one_in(3) ? any(floats_) : x;
+      const std::string x = dtype_, k = bytes_ ? any(kBytes) : one_in(3) ? any(floats_) : x;
       const std::string result = bytes_ ? "i32" : one_in(2) ? "f32" : any(floats_);
       const std::string windows = fmt::format(
           "conv2d({}, k{}{}{})", padded(padded("x", 1, h), 2, w),
@@ -214,7 +214,7 @@ class Pictures : public Artist {
 
   const std::vector<std::string> floats_ = {"f32", "f32", "bf16", "f16"};
   const bool bytes_ = one_in(6);
-  const std::string dtype_ = bytes_ ? any<std::string>({"u8", "i8", "i7"}) : any(floats_);
+  const std::string dtype_ = any(bytes_ ? kBytes : floats_);
 };
 
 // Threads and instruction sets.

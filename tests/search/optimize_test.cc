@@ -210,7 +210,7 @@ TEST_CASE("large results are stored past the caches, small ones are not") {
   CHECK(!streams("(a: f32[2048,64], b: f32[64,4096]): f32 = matmul(a, b)", "graniterapids"));
 }
 
-// Leaves of 28 x 16 read 64 of every 256 bytes.
+// Leaves of 28 x 16 read 64 of every 512 bytes.
 TEST_CASE("lines that come alone cost more") {
   const KernelSpec k =
       spec("(x: f32[1,60,60,128], k: f32[5,5,1,128] packed): f32 = conv2d(x, k, groups=128)");

@@ -56,11 +56,8 @@ std::string given_text(const Problem& p, int o) {
   return begin == line ? out : out + fmt::format(" rows begin at {}", begin);
 }
 
-std::string operand_text(const Problem& p, int o) {
-  const Operand& operand = p.computation->operands[o];
-  const Family& f = p.family;
-  std::string out =
-      fmt::format("operand {}{}", name(operand.dtype), operand.packed ? " packed" : "");
+std::string axes_text(const Operand& operand) {
+  std::string out;
   for (size_t a = 0; a < operand.axes.size(); ++a) {
     out += " [";
     for (const AxisTerm& t : operand.axes[a]) out += fmt::format("{}*{} ", t.coefficient, t.dim);
@@ -68,8 +65,16 @@ std::string operand_text(const Problem& p, int o) {
       out += fmt::format("-{}+{}", operand.zeros[a].low, operand.zeros[a].high);
     out += ']';
   }
+  return out;
+}
+
+std::string operand_text(const Problem& p, int o) {
+  const Operand& operand = p.computation->operands[o];
+  const Family& f = p.family;
+  std::string out =
+      fmt::format("operand {}{}", name(operand.dtype), operand.packed ? " packed" : "");
   const bool input = o < p.computation->inputs();
-  out += fmt::format(" by {}", input ? f.loads[o]->name : f.store->name);
+  out += axes_text(operand) + fmt::format(" by {}", input ? f.loads[o]->name : f.store->name);
   if (input)
     out += fmt::format(" streams {} given {}", streams_of(f, *p.computation, o),
                        loads_given(f, *p.computation, o));
@@ -89,6 +94,29 @@ std::string extra_text(const Problem& p, int t) {
   return out + '\n';
 }
 
+// Of an output in a copy.
+std::string sums_text(const Problem& p) {
+  const int out = p.computation->inputs();
+  return fmt::format("sums {}{} by {}; packed{}\n", name(p.place_dtype(out, true)),
+                     axes_text(p.computation->output()), store_access(p.family, true)->name,
+                     digits_text(p.family.packed[out]));
+}
+
+// What becomes of the output.
+std::string results_text(const Problem& p) {
+  const Computation& c = *p.computation;
+  std::string out = operand_text(p, c.inputs());
+  if (!c.finish.empty())
+    out += fmt::format("finish {} {}, from a copy by {}\n", name(c.result()), str(c.finish),
+                       write_back(p.family, c).lanes);
+  for (int t = static_cast<int>(c.operands.size()); t < c.tensors(); ++t) out += extra_text(p, t);
+  if (p.output_leaves())
+    out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
+                       p.streaming_problem().empty() ? ", may stream" : "");
+  if (p.part.in_place) out += "in place\n";
+  return out;
+}
+
 // Of the machine of the last one asked for, which is that of this one but in tests.
 const std::string& machine_text(const Machine& m) {
   thread_local Machine last;
@@ -100,7 +128,7 @@ const std::string& machine_text(const Machine& m) {
   return text;
 }
 
-std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
+std::string signature_of(const Problem& p, const Menus& menus, bool shorter, bool sums) {
   const Computation& c = *p.computation;
   std::string out = fmt::format("body {} combine {} compute {}\ndims", str(c.body),
                                 static_cast<int>(c.combine), name(c.compute));
@@ -116,15 +144,8 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter) {
     out += fmt::format(" {}{}", menus[d].first,
                        menus[d].also > 0 ? fmt::format("&{}", menus[d].also) : "");
   out += '\n';
-  for (int o = 0; o < static_cast<int>(c.operands.size()); ++o) out += operand_text(p, o);
-  if (!c.finish.empty())
-    out += fmt::format("finish {} {}, from a copy by {}\n", name(c.result()), str(c.finish),
-                       write_back(f, c).lanes);
-  for (int t = static_cast<int>(c.operands.size()); t < c.tensors(); ++t) out += extra_text(p, t);
-  if (p.output_leaves())
-    out += fmt::format("output leaves{}{}\n", p.part.read_again ? ", read again" : "",
-                       p.streaming_problem().empty() ? ", may stream" : "");
-  if (p.part.in_place) out += "in place\n";
+  for (int o = 0; o < c.inputs(); ++o) out += operand_text(p, o);
+  out += sums ? sums_text(p) : results_text(p);
   if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
@@ -179,7 +200,16 @@ std::uint64_t Menu::seen(i64 extent) const {
 }
 
 std::string Coordinates::signature(const Problem& problem) const {
-  return signature_of(problem, menus_, shorter_);
+  return signature_of(problem, menus_, shorter_, false);
+}
+
+std::string Coordinates::signature_of_sums(const Problem& problem) const {
+  const Computation& c = *problem.computation;
+  const int out = c.inputs();
+  const bool apart = c.reduces() && problem.family.joined < 0 &&
+                     !problem.family.packed[out].digits.empty() &&
+                     !problem.root().place[out].packed && operands_of(c.body, Fn::kExtra) == 0;
+  return apart ? signature_of(problem, menus_, shorter_, true) : "";
 }
 
 WholeRows::WholeRows(const std::vector<AddressTerm>& terms, const Computation& c) {

@@ -14,6 +14,10 @@
 // a line (the signature has those strides exactly), else the next power of two below, up to a page,
 // and in how many places of a page rows begin (`stride_class`).
 //
+// A Space has a second signature for Specs whose output is a copy of sums: what is made of those
+// when the copy is written back, and where that is stored, is above them. So relu(matmul(a, b)) and
+// gelu(matmul(a, b)) * c have most of their Specs in common.
+//
 // Attributes that no later decision can observe are dropped: the strides of an operand in L1, of
 // which only a fill of the output still asks; how far apart the blocks of a given layout lie; and
 // of a menu all that is not below the extent. Kernels whose menus differ (the greater an extent,
@@ -116,6 +120,9 @@ class Coordinates {
 
   // Made anew every time: most Spaces are asked for a bound only. Of the same problem.
   std::string signature(const Problem& problem) const;
+  // The same of Specs whose output is a copy that sums are kept in, whatever is made of them when
+  // it is written back; empty: there are none, or they belong to the others.
+  std::string signature_of_sums(const Problem& problem) const;
   Key key(const Spec& s) const;
 
  private:

@@ -216,7 +216,8 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   if (call.streaming) return lines_of(r, streamed_millicycles());
   Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
   if (s.accumulate) return t + transfer(r, to);
-  if (problem_.part.in_place && to <= kL3) return Cost();  // which they are, to be read
+  const bool there = problem_.part.in_place && !keeps_sums(s);
+  if (there && to <= kL3) return Cost();  // which they are, to be read
   if (to < kL3) return t;
   if (!asks) t = Cost::milli(static_cast<i64>(t.value()) * kUnaskedPercent / 100);
   if (!output_leaves_) return t;

@@ -27,10 +27,19 @@ struct Search {
       : space(t.problem, o.pruning),
         memo(tables ? tables->open(space.signature(), o.jobs)
                     : std::make_unique<SpatialMemo>(o.jobs)),
-        solver(space, *memo, {o.max_specs, o.pruning, o.progress}) {}
+        of_sums(tables ? space.signature_of_sums() : ""),
+        sums(of_sums.empty() ? nullptr : tables->open(of_sums, o.jobs)),
+        solver(space, *memo, {o.max_specs, o.pruning, o.progress}, sums.get()) {}
+
+  void close(Tables& tables) {
+    tables.close(space.signature(), std::move(memo));
+    if (sums) tables.close(of_sums, std::move(sums));
+  }
 
   Space space;
   std::unique_ptr<SpatialMemo> memo;
+  std::string of_sums;
+  std::unique_ptr<SpatialMemo> sums;
   Solver solver;
   int helpers = 0;
 };
@@ -86,7 +95,7 @@ class Race {
   SearchStats solve(int i) {
     Task& t = tasks_[i];
     Search search(t, options_, tables_);
-    const MemoSize known = search.memo->size();  // by searches before this one
+    const MemoSize known = search.solver.stats().memo;  // by searches before this one
     start(search);
     const Spec root = t.problem.root();
     const Limits capacity = search.space.capacity();
@@ -98,7 +107,7 @@ class Race {
       t.impl = search.solver.extract(root, capacity);
     SearchStats done = search.solver.stats();
     done.memo -= known;
-    if (tables_) tables_->close(search.space.signature(), std::move(search.memo));
+    if (tables_) search.close(*tables_);
     return done;
   }
 

@@ -173,7 +173,9 @@ ImplPtr Solver::extract(const Spec& spec, const Limits& limits) {
 }
 
 SearchStats Solver::stats() const {
-  return {specs_.load(), candidates_.load(), memo_hits_.load(), memo_.size()};
+  SearchStats out{specs_.load(), candidates_.load(), memo_hits_.load(), memo_.size()};
+  if (&sums_ != &memo_) out.memo += sums_.size();
+  return out;
 }
 
 }  // namespace morello

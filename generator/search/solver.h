@@ -45,8 +45,10 @@ class Solver {
   // threads are kept apart and forgotten with the Solver: how they divide depends on the root, and
   // they are few.
   Solver(const Space& space, Memo& memo) : Solver(space, memo, SolverOptions()) {}
-  Solver(const Space& space, Memo& memo, const SolverOptions& options)
-      : space_(space), memo_(memo), options_(options) {
+  // What is known of Specs that keep sums in a copy may have a table of its own
+  // (Space::signature_of_sums()), which is to outlive the Solver, too.
+  Solver(const Space& space, Memo& memo, const SolverOptions& options, Memo* sums = nullptr)
+      : space_(space), memo_(memo), sums_(sums ? *sums : memo), options_(options) {
     if (space.problem().threads > 1) divided_.emplace(2);
   }
 
@@ -68,13 +70,16 @@ class Solver {
   SearchStats stats() const;
 
  private:
-  Memo& memo(const Spec& s) { return s.threads > 1 ? *divided_ : memo_; }
+  Memo& memo(const Spec& s) {
+    if (s.threads > 1) return *divided_;
+    return space_.keeps_sums(s) ? sums_ : memo_;
+  }
 
   struct Trial;
   class Worker;
 
   const Space& space_;
-  Memo& memo_;
+  Memo &memo_, &sums_;
   std::optional<SpatialMemo> divided_;
   SolverOptions options_;
   std::atomic<bool> done_{false};  // some thread has the answer that all are looking for

@@ -101,6 +101,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   const int lane = family().lane;
   stores_adjacent_ =
       lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
+  copies_output_ = !problem_.root().place[computation().inputs()].packed;
   output_leaves_ = problem_.output_leaves();
   streams_ = output_leaves_ && !problem_.part.read_again && problem_.streaming_problem().empty();
   for (int o = 0; o < operands(); ++o) {

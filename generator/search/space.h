@@ -104,6 +104,11 @@ class Space {
   Key key(const Spec& s) const { return coordinates_.key(s); }
   // All that the answers of this Space depend on, but for the root's extents.
   std::string signature() const { return coordinates_.signature(problem_); }
+  // Or, of Specs that keep sums in a copy, what theirs depend on, if that is less; else empty.
+  std::string signature_of_sums() const { return coordinates_.signature_of_sums(problem_); }
+  bool keeps_sums(const Spec& s) const {
+    return copies_output_ && s.place[computation().inputs()].packed;
+  }
 
   Region region(const Spec& s, int operand) const;
   // Bringing a region from a level to any nearer one (or back).
@@ -377,6 +382,7 @@ class Space {
   bool loads_given_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
+  bool copies_output_ = false;    // where it is packed
   bool output_leaves_ = false;
   bool streams_ = false;  // as far as all leaves are concerned
   bool packs_[kMaxOperands] = {};

@@ -44,7 +44,8 @@ void follow(const Space& space, const Spec& spec, std::set<std::string>& seen, M
       text += fmt::format("{} * ({}) ", c.cost.weight[i], key_text(space.key(c.child[i])));
     texts.push_back(text + fmt::format("takes {}", fmt::join(c.takes.bytes, " ")));
   }
-  const std::pair id(space.signature(), space.key(spec));
+  const std::string sums = space.keeps_sums(spec) ? space.signature_of_sums() : "";
+  const std::pair id(sums.empty() ? space.signature() : sums, space.key(spec));
   ++met.specs;
   met.shared += before.contains(id);
   const auto [it, fresh] = met.candidates.emplace(id, texts);
@@ -232,6 +233,16 @@ TEST_CASE("equal keys mean equal candidates where windows leave something out") 
     check_row(machine,
               {"(x: f32[3,12,11,8], k: f32[4,2,8,17] packed): f32 = conv2d(x, k, stride=3)",
                "(x: f32[3,12,13,8], k: f32[4,2,8,17] packed): f32 = conv2d(x, k, stride=3)"});
+}
+
+TEST_CASE("equal keys mean equal candidates whatever is made of sums in a copy") {
+  for (Machine machine : {toy_machine(2048, 65536), *load_machine("zen4")})
+    check_row(machine,
+              {"(a: f32[24,64], b: f32[64,32]): f32 = relu(matmul(a, b))",
+               "(a: f32[24,64], b: f32[64,32], c: f32[24,32]): bf16 = gelu(matmul(a, b)) * c",
+               "(a: f32[24,64], b: f32[64,32], c: f32[32]): f32 col = matmul(a, b) + c",
+               "(a: f32[24,64], b: f32[64,32], c: f32[32]): f32 order(1/8, 0, 1%8) = "
+               "matmul(a, b) / c"});
 }
 
 TEST_CASE("what shows of a menu stands for its tiles") {

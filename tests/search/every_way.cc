@@ -137,11 +137,16 @@ std::span<const Way> pairs_of_ways() {
 Answer Searches::search(const Problem& problem, const Way& way) {
   const Space space(problem, way.pruning);
   std::unique_ptr<Memo> fresh;
-  Memo* memo = nullptr;
+  Memo *memo = nullptr, *sums = nullptr;
   if (way.history == History::kShared) {
-    std::unique_ptr<Memo>& shared = shared_[{way.memo, space.signature()}];
-    if (!shared) shared = make_memo(way.memo);
-    memo = shared.get();
+    const auto shared = [&](const std::string& signature) {
+      std::unique_ptr<Memo>& table = shared_[{way.memo, signature}];
+      if (!table) table = make_memo(way.memo);
+      return table.get();
+    };
+    memo = shared(space.signature());
+    if (const std::string of_sums = space.signature_of_sums(); !of_sums.empty())
+      sums = shared(of_sums);
   } else {
     fresh = make_memo(way.memo);
     memo = fresh.get();
@@ -152,7 +157,7 @@ Answer Searches::search(const Problem& problem, const Way& way) {
   if (fresh) memo = fresh.get();
   const Spec root = problem.root();
   const Limits capacity = space.capacity();
-  Solver solver(space, *memo, {.pruning = way.pruning});
+  Solver solver(space, *memo, {.pruning = way.pruning}, sums);
   std::vector<std::thread> helpers;
   for (int i = 1; i < way.threads; ++i)
     helpers.emplace_back([&, i] { solver.help(root, capacity, i, way.threads); });

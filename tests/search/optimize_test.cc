@@ -4,6 +4,7 @@
 #include "search/kept_tables.h"
 #include "search/store_fixture.h"
 #include "search/stored_tables.h"
+#include "search/tables_in_memory.h"
 #include "toy.h"
 
 namespace morello {
@@ -19,6 +20,9 @@ constexpr std::string_view kRelated[] = {
     "(a: f32[24,16], b: f32[16,48]): f32 = matmul(a, b)",
     "(a: bf16[1,64], b: bf16[64,128] packed): f32 = matmul(a, b)",
     "(a: bf16[1,96], b: bf16[96,64] packed): f32 = matmul(a, b)",
+    "(a: f32[12,40], b: f32[40,32]): f32 = relu(matmul(a, b))",
+    "(a: f32[12,40], b: f32[40,32], c: f32[12,32]): f32 = gelu(matmul(a, b)) * c",
+    "(a: f32[12,40], b: f32[40,32], c: f32[32]): bf16 = matmul(a, b) + c",
     "(x: bf16[100,30]): f32 = reduce_sum(x, axis=0)",
     "(x: bf16[64,30]): f32 = reduce_sum(x, axis=0)",
 };
@@ -109,6 +113,29 @@ TEST_CASE("the answer does not depend on what was searched before, nor on how") 
   }
   CHECK(memory.warm > 100);
   CHECK(whole_tables(d.path()) > 10);
+}
+
+// What is made of sums is above the Specs that keep them in a copy: whoever has searched for the
+// one knows nearly all of the other.
+TEST_CASE("what sums are summed for does not matter to those that keep them") {
+  const Machine machine = toy_machine(4096, 32768, 262144);
+  const Isa& isa = *find_isa("avx2");
+  TablesInMemory tables;
+  const auto specs = [&](std::string_view text, Tables* known) {
+    i64 solved = 0;
+    answer(spec(text), machine, isa, {.tables = known}, &solved);
+    return solved;
+  };
+  specs("(a: f32[64,640], b: f32[640,320]): f32 = gelu(matmul(a, b))", &tables);
+  for (const char* text :
+       {"(a: f32[64,640], b: f32[640,320], c: f32[64,320]): f32 = relu(matmul(a, b)) * c",
+        "(a: f32[64,640], b: f32[640,320], c: f32[320]): bf16 = matmul(a, b) + c"}) {
+    CAPTURE(text);
+    const i64 alone = specs(text, nullptr), after = specs(text, &tables);
+    CAPTURE(alone);
+    CAPTURE(after);
+    CHECK(4 * after < alone);
+  }
 }
 
 TEST_CASE("the program costs what the search says, is legal, and prints and parses") {

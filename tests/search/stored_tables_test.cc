@@ -17,7 +17,7 @@ std::string random_kernel(std::mt19937& random) {
   const int sizes[] = {1, 2, 3, 4, 6, 7, 8, 12, 16, 24, 32, 48};
   const auto size = [&] { return sizes[random() % std::size(sizes)]; };
   const int m = size(), n = size(), k = size(), b = 1 + static_cast<int>(random() % 4);
-  switch (random() % 8) {
+  switch (random() % 10) {
     case 0:
       return fmt::format("(a: f32[{},{}], b: f32[{},{}]): f32 = matmul(a, b)", m, k, k, n);
     case 1:
@@ -33,6 +33,12 @@ std::string random_kernel(std::mt19937& random) {
       return fmt::format("(x: f32[{},{}]): f32 = reduce_sum(x, axis={})", m, k, random() % 2);
     case 6:
       return fmt::format("(x: f32[{},{}], y: f32[{},{}]): f32 = x + y", m, n, m, n);
+    case 7:
+      return fmt::format("(a: f32[{},{}], b: f32[{},{}]): f32 = relu(matmul(a, b))", m, k, k, n);
+    case 8:
+      return fmt::format(
+          "(a: f32[{},{}], b: f32[{},{}], c: f32[{}]): bf16 = gelu(matmul(a, b) + c)", m, k, k, n,
+          n);
     default:
       return fmt::format("(x: bf16[{},{}]): f32 col = convert(x)", m, n);
   }

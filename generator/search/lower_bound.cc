@@ -134,11 +134,16 @@ int Space::percent_of_streams() const {
 // The lowest price of a line of an input, by streams that take so many percent of one, or asked for
 // by such.
 i64 Space::least_line(const Place& place, int streamed, int asked) const {
-  const Level from = place.level;
-  const i64 least = std::min(line_at(from, Coming::kStreamed, streamed),
-                             line_at(from, Coming::kPrefetched, asked));
-  if (place.packed || machine().levels[from].next_rows_millicycles == 0) return least;
-  return std::min(least, line_millicycles(from, Coming::kNextRows));
+  const i64 least = std::min(line_at(place.level, Coming::kStreamed, streamed),
+                             line_at(place.level, Coming::kPrefetched, asked));
+  const i64 rows = line_of_next_rows(place);
+  return rows > 0 ? std::min(least, rows) : least;
+}
+
+// Of rows that are asked for while others are read; 0: none are.
+i64 Space::line_of_next_rows(const Place& place) const {
+  const bool known = machine().levels[place.level].next_rows_millicycles > 0;
+  return known && !place.packed ? line_millicycles(place.level, Coming::kNextRows) : 0;
 }
 
 // Of an input that no leaf can read where it lies at the root.
@@ -153,13 +158,21 @@ Cost Space::least_copy(const Spec& root, int operand) const {
   const i64 lines = from > kL1 ? region(root, operand).lines : 0;
   const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
   Cost least = lines * Cost::milli(line_millicycles(from, Coming::kAsked));
-  if (copies_ask(root, operand))
-    least = std::min(least, lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead)));
+  if (copies_ask(root, operand)) least = std::min(least, least_asked_copy(root, operand, lines));
   if (may_be_reused(operand)) least = std::min(least, least_view(root, operand));
   least = least + own;
   if (!copies_are_streams(from)) return least;
   return std::min(least,
                   overlapped(lines * Cost::milli(line_millicycles(from, Coming::kStreamed)), own));
+}
+
+// The same of one that asks for its lines: in no less time than the level has them but for the
+// arithmetic of those who read what it copies, which are all that read the input, each once.
+Cost Space::least_asked_copy(const Spec& root, int operand, i64 lines) const {
+  const Level from = root.place[operand].level;
+  const Cost asked = lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead) + kAskMilli);
+  const Cost come = lines * Cost::milli(line_millicycles(from, Coming::kPrefetched) + kAskMilli);
+  return std::max(asked, come - std::min(come, arithmetic(root)));
 }
 
 // Views of all of an input: what they bring hides behind those who use it first, and is used twice,
@@ -187,8 +200,9 @@ struct Space::Way {
   i64 held = 0;   // bytes in L1
   Cost beside{};  // lines that overlap with arithmetic in part,
   Cost eased{};   // ... of which it hides that much more (Compulsory::eased)
-  Cost hidden{};  // ... and those from memory that are asked for ahead of time
-  i64 shown = 0;  // percent of those that does not overlap
+  Cost hidden{};  // ... and those from memory, if all of them are asked for ahead of time,
+  Cost alone{};   // ... or none of them,
+  i64 shown = 0;  // percent of what is asked for that does not overlap
   Cost moved{};   // its share of what brought it nearer than it lies
 };
 
@@ -199,9 +213,9 @@ struct Space::Reread {
   i64 near = 0;  // millicycles of a line from the nearest level behind L1; 0: there is none,
   i64 home = 0;  // ... and from where it lies, if that is another,
   i64 near_beyond = 0, home_beyond = 0;  // ... and what of those arithmetic may hide besides
-  bool asked = false;                    // ahead of time, there,
-  i64 shown = 0;  // ... of which so many percent do not overlap with arithmetic
-  Cost nearer{};  // moves of all of it
+  i64 asked = 0, alone = 0;  // ... and if it may be asked for there, ahead of time, or is not,
+  i64 next_rows = 0;         // ... or in whole rows; 0: none are
+  Cost nearer{};             // moves of all of it
 };
 
 // What brings all of an input nearer than it lies: a view, which hides behind those who use it
@@ -228,20 +242,23 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     const int packed = bytes(packed_dtype(family(), c, o));
     Reread r{.operand = o,
              .size = must_copy(root, o) ? packed : std::min(bytes(operand.dtype), packed)};
-    const int percent = std::min(percent_of_streams(), least_percent_of_rows({place.level, false}));
+    const int percent = std::min(percent_of_streams(), least_percent_of_rows(place));
     for (Level l = kL2; l <= place.level; ++l) {
       if (l < place.level && machine().levels[l].bytes == 0) continue;
-      const i64 line = least_line({l, place.packed}, percent, percent);
+      // From memory rows come in ways of their own, below.
+      const bool hides = l == kMemory && machine().prefetch_bytes > 0;
+      const i64 line = least_line({l, place.packed || hides}, percent, percent);
       const bool far = l > kL2 && l == place.level;
       i64& price = far ? r.home : r.near;
       price = price == 0 ? line : std::min(price, line);
       i64& beyond = far ? r.home_beyond : r.near_beyond;
       beyond = std::max(beyond, beyond_percent(l));
     }
-    r.asked = place.level == kMemory && machine().prefetch_bytes > 0;
-    const bool rows = !place.packed && !must_copy(root, o) &&
-                      machine().levels[place.level].next_rows_millicycles > 0;
-    r.shown = shown_percent(rows);
+    if (place.level == kMemory && machine().prefetch_bytes > 0) {
+      r.asked = line_at(kMemory, Coming::kPrefetched, percent);
+      r.alone = line_at(kMemory, Coming::kAsked, percent);
+      if (!must_copy(root, o)) r.next_rows = line_of_next_rows(place);
+    }
     r.nearer = least_move(root, o);
     out.push_back(r);
   }
@@ -266,7 +283,13 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
     out.push_back(
         {.beside = near, .eased = r.near_beyond * near, .moved = r.home > 0 ? moved : Cost()});
   if (r.home > 0) out.push_back({.beside = home, .eased = r.home_beyond * home});
-  if (r.asked) out.push_back({.hidden = home, .shown = r.shown});
+  const auto asked = [&](i64 line, i64 alone, bool next_rows) {
+    const Cost hidden = lines * Cost::milli(line - 1);  // rounded down, line by line
+    out.push_back(
+        {.hidden = hidden, .alone = lines * Cost::milli(alone), .shown = shown_percent(next_rows)});
+  };
+  if (r.asked > 0) asked(r.asked, r.alone, false);
+  if (r.next_rows > 0) asked(r.next_rows, r.next_rows, true);
   return out;
 }
 
@@ -278,23 +301,23 @@ std::vector<Space::Way> Space::combined(const std::vector<Way>& ways,
     for (const Way& b : more)
       if (a.hidden == Cost() || b.hidden == Cost())
         out.push_back({a.held + b.held, a.beside + b.beside, a.eased + b.eased, a.hidden + b.hidden,
-                       std::max(a.shown, b.shown), a.moved + b.moved});
+                       a.alone + b.alone, std::max(a.shown, b.shown), a.moved + b.moved});
   return out;
 }
 
 // However much of what may be asked for is: README.md.
 Cost Space::least_with(Cost compute, const Way& way) const {
-  const auto percent = [](Cost t, i64 p) {
-    return Cost::milli(static_cast<i64>(t.value()) * p / 100);
+  const auto shown = [&](Cost t) {
+    return Cost::milli(static_cast<i64>(t.value()) * way.shown / 100);
   };
   const auto kept = [](Cost t) { return t - overlap(t, t); };
   const Cost covered = hidden_beyond(compute, way.eased);
-  const Cost asked = overlapped(compute, way.beside) - covered;
-  const Cost also = std::min(kept(way.hidden), percent(way.hidden, way.shown));
-  const Cost longer = std::max(asked, compute + kept(way.beside) + also - covered);
-  return way.hidden > asked
-             ? std::max(way.hidden, std::min(longer, way.hidden + percent(asked, way.shown)))
-             : longer;
+  const Cost others = overlapped(compute, way.beside) - covered;
+  const Cost exposed = std::min(kept(way.alone), shown(way.hidden));
+  const Cost in_turn = std::min(way.alone, way.hidden + shown(way.hidden));
+  const Cost longer = std::max({others, compute + kept(way.beside) + exposed - covered, in_turn});
+  if (way.alone < others) return longer;
+  return std::min(longer, std::max(others, way.hidden) + shown(others));
 }
 
 // What a column of leaves takes, one behind the other along the whole sum: each of its operands is

@@ -244,8 +244,10 @@ class Space {
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
+  i64 line_of_next_rows(const Place& place) const;
   bool must_copy(const Spec& root, int operand) const;
   Cost least_copy(const Spec& root, int operand) const;
+  Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;
   Cost least_view(const Spec& root, int operand) const;
   struct Reread;
   struct Way;

@@ -34,6 +34,11 @@ constexpr i64 kUnaskedPercent = 120;
 // and 19.5 to 23.0 ms, computed twice 8.0 and 21.9 to 23.4. With all of it the latter look 12 %
 // cheaper, with none of it those of AVX-512 look dearer, which take 0.8 of the time.)
 constexpr i64 kReadAgainPercent = 50;
+// Of the latency of L2, percent that a line costs which a leaf has asked for and L1 has lost before
+// it is stored. (Zen 4, f32, 3x3 depthwise over 112x112x64 and 56x56x128, padded, rows of whole
+// pages: leaves of six rows by AVX2, which read eight of x beside those of the output, took 1.6 and
+// 1.3 of the time of leaves of six neighbours, by AVX-512 the latter 2.2.)
+constexpr i64 kLostPercent = 45;
 // Percent of the latency, of L3 and of memory, with which each of several rows begins that
 // prefetchers follow (transfer_cost.cc).
 constexpr i64 kRowStartPercent = 40;
@@ -205,6 +210,22 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
   }
 }
 
+// Whether a leaf reads windows in so many rows of those places in a page where rows of its output
+// begin, too, that L1 has lost what it asked for when it stores. (Leaves of products last longer:
+// not to ask took 1.005 to 1.01 of the time of 2048^3, bf16 512x2048x2048, u8 x i8 of 1024^3.)
+bool Space::crowds_output(const Spec& leaf) const {
+  const auto in_one_place = [&](int o) {
+    const Place& place = leaf.place[o];
+    const Region r = place.packed || place.level <= kL1 ? Region() : rows_of(leaf, o, -1, 0);
+    return r.row_stride < r.line_bytes ? 0 : ceil_div(r.rows, r.places());
+  };
+  i64 windows = 0;
+  for (int o = 0; o < computation().inputs(); ++o)
+    if (has_windows(o)) windows += in_one_place(o);
+  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
+  return windows > 0 && windows + in_one_place(computation().inputs()) > ways;
+}
+
 // What it costs to store the output, beyond the instructions: its lines are read before they are
 // stored to, and what accumulates brings them once more, to be written back; so is a result that
 // leaves the caches. Stores past the caches read nothing.
@@ -215,6 +236,8 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   const bool asks = call.ahead_operand == out;
   if (call.streaming) return lines_of(r, streamed_millicycles());
   Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
+  if (asks && crowds_output(s))
+    t = t + r.lines * Cost::milli(machine().levels[kL2].latency_millicycles * kLostPercent / 100);
   if (s.accumulate) return t + transfer(r, to);
   const bool there = problem_.part.in_place && !keeps_sums(s);
   if (there && to <= kL3) return Cost();  // which they are, to be read

@@ -189,8 +189,7 @@ Cost Space::least_view(const Spec& root, int operand) const {
   }
   Cost beside = in_proportion(work, first, all);
   if (!has_windows(operand)) beside = std::min(beside, Cost::milli(work / 2));
-  const Cost lines =
-      region(root, operand).lines * Cost::milli(line_millicycles(from, Coming::kAsked));
+  const Cost lines = region(root, operand).lines * Cost::milli(asked_line(operand, from));
   return lines - overlap(lines, beside);
 }
 
@@ -403,7 +402,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
     if (must_copy(root, o)) {
       out.copies = out.copies + least_copy(root, o);
     } else if (from > kL1) {
-      i64 each = line_millicycles(from, Coming::kAsked);
+      i64 each = asked_line(o, from);
       if (input && copies_ask(root, o))
         each = std::min(each, line_millicycles(from, Coming::kAskedAhead));
       if (input) {

@@ -114,6 +114,7 @@ class Space {
   // Bringing a region from a level to any nearer one (or back).
   Cost transfer(const Region& r, Level from) const;
   bool reads_lone_lines(const Spec& s, int operand) const;
+  i64 asked_line(int operand, Level from) const;
   Cost transfer_by_leaves(const Spec& s, int operand, const Region& r) const;
   // Bringing an operand to any nearer level, for those that use it there.
   Cost view(const Spec& s, int operand) const;
@@ -202,6 +203,7 @@ class Space {
   int prefetchable(const Spec& s) const;
   // Whether a leaf might ask for the lines of its output before it computes.
   bool asks_for_output(const Spec& s) const;
+  bool crowds_output(const Spec& leaf) const;
   // Whether it might store past the caches.
   bool streams(const Spec& s) const;
 
@@ -291,7 +293,7 @@ class Space {
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // ahead of the copy that reads them (by who asks at the lower price), or without their
   // neighbours.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kNextRows, kAskedAhead, kAlone };
+  enum class Coming { kAsked, kPrefetched, kStreamed, kNextRows, kAskedAhead, kAlone, kWindows };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   i64 line_at(Level l, Coming how, int percent) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line

@@ -46,6 +46,8 @@ struct LevelDesc {
   i64 next_rows_millicycles = 0;
   // As line_millicycles where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
+  // As line_millicycles in windows; 0: the same.
+  i64 window_millicycles = 0;
   // What several streams from here take of the time of one, at the least; 0: what the machine says.
   int streams_percent = 0;
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer

@@ -100,6 +100,7 @@ Machine any_machine(Draw& draw) {
     m.levels[l].asked_by_leaves_millicycles = draw.among({0, 0, 1500});
     m.levels[l].asked_row_millicycles = draw.among({0, 0, 20'000});
     m.levels[l].lone_millicycles = draw.among({0, 0, 9000});
+    m.levels[l].window_millicycles = draw.among({0, 0, 2000});
     m.levels[l].row_millicycles = draw.among({0, 0, 4000});
     m.levels[l].piece_millicycles = draw.among({0, 0, 3000});
   }

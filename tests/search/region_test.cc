@@ -1,6 +1,8 @@
-// Where rows of a part of an operand begin.
+// Where rows of a part of an operand begin, and what that costs.
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "toy.h"
 
@@ -55,6 +57,78 @@ TEST_CASE("places of a page that rows begin in, in one dim or several") {
     CHECK(r.rows == row.count);
     CHECK(r.places() == row.places);
   }
+}
+
+Family family_of(const Computation& c, std::string_view text) {
+  const std::vector<Family> all = families(c, *find_isa("avx2"));
+  const auto f = std::find_if(all.begin(), all.end(), [&](const Family& one) {
+    return one.str(c).find(text) != std::string::npos;
+  });
+  REQUIRE(f != all.end());
+  return *f;
+}
+
+// A leaf of all that a family takes at once, of windows that are whole, x and the output in L3.
+Spec leaf_from_l3(const Space& space) {
+  Spec s = space.problem().root();
+  for (size_t d = 0; d < space.computation().dims.size(); ++d)
+    if (!space.computation().dims[d].reduction)
+      s.extent[d] = std::min(s.extent[d], space.family().quantum[d]);
+  s.place.fill({kL1, false});
+  s.place[0].level = s.place[static_cast<size_t>(space.operands()) - 1].level = kL3;
+  return s;
+}
+
+// L1 has eight ways.
+TEST_CASE("asking for an output whose rows and those that a leaf reads crowd L1 costs more") {
+  struct Row {
+    i64 columns;
+    std::string_view quantum;
+    bool lost;
+  };
+  const Row kTable[] = {
+      // Rows of x of 29184 bytes begin in eight places, the output's, 112 x 256 bytes, in one.
+      {114, "h:6,g:16", false},
+      // Those of x in one place, eight of them, the output's in eight.
+      {128, "h:6,g:16", true},
+      {16, "h:6,g:16", true},
+      // Neighbours lie in other lines: three rows of windows, and one.
+      {128, "w:6,g:16", false},
+      {16, "w:6,g:16", false},
+  };
+  const Machine machine = *load_machine("zen4");
+  Machine slow = machine;  // L2, that is, from which lost lines come
+  slow.levels[kL2].latency_millicycles *= 2;
+  for (const Row& row : kTable) {
+    CAPTURE(row.columns);
+    CAPTURE(row.quantum);
+    const KernelSpec k = spec(fmt::format(
+        "(x: f32[1,64,{},64], k: f32[3,3,1,64]): f32 = conv2d(x, k, groups=64)", row.columns));
+    const Family f = family_of(k.computation(), row.quantum);
+    const Space space({&k.computation(), &machine, f, 1}), other({&k.computation(), &slow, f, 1});
+    const Spec s = leaf_from_l3(space);
+    const Call asks{.ahead_operand = 2};
+    CHECK((space.leaf(s, asks) < other.leaf(s, asks)) == row.lost);
+    CHECK(space.leaf(s, {}) == other.leaf(s, {}));
+  }
+}
+
+TEST_CASE("lines of windows come from L3 sooner than others") {
+  const Machine machine = *load_machine("zen4");
+  const Computation c =
+      spec("(x: f32[1,64,112,64], k: f32[3,3,1,64]): f32 = conv2d(x, k, groups=64)").computation();
+  const Space space({&c, &machine, family_of(c, "h:6,g:16"), 1});
+  const Spec s = leaf_from_l3(space);
+  for (const int o : {0, 1})
+    for (const Level from : {kL2, kL3, kMemory}) {
+      CAPTURE(o);
+      CAPTURE(from);
+      Spec far = s;
+      far.place[static_cast<size_t>(o)].level = from;
+      const Region r = space.region(far, o);
+      const Cost others = space.transfer(r, from);
+      CHECK((space.transfer_by_leaves(far, o, r) < others) == (o == 0 && from == kL3));
+    }
 }
 
 }  // namespace

@@ -165,6 +165,9 @@ constexpr OptionalKeys kOptionalKeys[] = {
     {"prefetched_line_cycles = 9\n", "lone_line_cycles = 12.5\n",
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 12'500; },
      [](const Machine& m) { return m.levels[kMemory].lone_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "window_line_cycles = 7.5\n",
+     [](const Machine& m) { return m.levels[kMemory].window_millicycles == 7500; },
+     [](const Machine& m) { return m.levels[kMemory].window_millicycles == 0; }},
     {"prefetched_line_cycles = 4.2\n", "streams_percent = 85\n",
      [](const Machine& m) { return m.levels[kL3].streams_percent == 85; },
      [](const Machine& m) { return m.levels[kL3].streams_percent == 0; }},
@@ -359,7 +362,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -482,6 +485,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:20: error: `lone_line_cycles` in [memory] must be at least `line_cycles`, 11
   lone_line_cycles = 10.5
                      ^~~~
+)"},
+    {"shared_line_cycles = 6", "window_line_cycles = 11.5\nshared_line_cycles = 6",
+     R"(toy.toml:60:22: error: `window_line_cycles` in [memory] must be at most `line_cycles`, 11
+  window_line_cycles = 11.5
+                       ^~~~
 )"},
     {"shared_line_cycles = 6", "asked_copy_line_cycles = 11.5\nshared_line_cycles = 6",
      R"(toy.toml:60:26: error: `asked_copy_line_cycles` in [memory] must be at most `line_cycles`, 11

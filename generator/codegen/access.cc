@@ -72,6 +72,25 @@ std::string stage(Writer& w, Names& names, Dtype type, const std::string& pointe
   return name;
 }
 
+std::string stage_group(Writer& w, Names& names, Dtype type, const std::string& pointer,
+                        const std::vector<Offset>& offsets, i64 size) {
+  const i64 all = size * bytes(type);
+  if (all > 8 || bytes(type) > 2 || !adjacent(offsets))
+    return stage(w, names, type, pointer, offsets, size);
+  const std::string_view integer = all > 4 ? "std::uint64_t" : "std::uint32_t";
+  const std::string_view part = bytes(type) == 1 ? "std::uint8_t" : "std::uint16_t";
+  std::string sum;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const std::string element = fmt::format("{}[{}]", pointer, text(offsets[i]));
+    sum += fmt::format("{}static_cast<{}>(static_cast<{}>({}))", i > 0 ? " | " : "", integer, part,
+                       element);
+    if (i > 0) sum += fmt::format(" << {}", 8 * static_cast<i64>(i) * bytes(type));
+  }
+  const std::string name = names.fresh("t");
+  w.line("const {} {} = {};", integer, name, sum);
+  return "&" + name;
+}
+
 void read_vector(Writer& w, Names& names, const Access& a, Dtype type, const std::string& pointer,
                  const std::vector<Offset>& offsets, const std::string& reg,
                  const std::string& counted) {

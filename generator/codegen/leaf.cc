@@ -217,8 +217,8 @@ void LeafWriter::load(int o, const Load& load, const Slot& slot) {
     if (ref.packed || valid == all) return fill_registers(o, a.code, whole, all, regs);
     std::vector<Offset> offsets;
     for (i64 i = 0; i < valid; ++i) offsets.push_back(ref.map.place(load.index) + i);
-    return fill_registers(o, a.code, stage(w_, names_, ref.dtype, pointer(o), offsets, all), all,
-                          regs);
+    const std::string group = stage_group(w_, names_, ref.dtype, pointer(o), offsets, all);
+    return fill_registers(o, a.code, group, all, regs);
   }
   if (ref.packed) {  // padded to whole blocks, and a block is a number of loads
     MORELLO_CHECK(valid == all || block_of(ref.map, f_.lane) % (a.lanes * a.regs) == 0,

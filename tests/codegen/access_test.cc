@@ -77,6 +77,33 @@ move(t_0, v);
 )");
 }
 
+TEST_CASE("a part of a group is put together in a register") {
+  struct Row {
+    Dtype type;
+    i64 n, step, size;
+    std::string_view address, text;
+  };
+  constexpr Row kTable[] = {
+      {Dtype::u8, 3, 1, 4, "&t_0",
+       "const std::uint32_t t_0 = static_cast<std::uint32_t>(static_cast<std::uint8_t>(x[5])) | "
+       "static_cast<std::uint32_t>(static_cast<std::uint8_t>(x[6])) << 8 | "
+       "static_cast<std::uint32_t>(static_cast<std::uint8_t>(x[7])) << 16;\n"},
+      {Dtype::bf16, 1, 1, 2, "&t_0",
+       "const std::uint32_t t_0 = static_cast<std::uint32_t>(static_cast<std::uint16_t>(x[5]));\n"},
+      {Dtype::i8, 1, 1, 8, "&t_0",
+       "const std::uint64_t t_0 = static_cast<std::uint64_t>(static_cast<std::uint8_t>(x[5]));\n"},
+      {Dtype::u8, 2, 3, 4, "t_0", "std::uint8_t t_0[4] = {};\nt_0[0] = x[5];\nt_0[1] = x[8];\n"},
+      {Dtype::bf16, 7, 1, 8, "t_0",
+       "std::uint16_t t_0[8] = {};\n__builtin_memcpy(t_0, x + 5, 14);\n"},
+  };
+  for (const Row& row : kTable) {
+    Writer w;
+    Names names;
+    CHECK(stage_group(w, names, row.type, "x", offsets(row.n, row.step), row.size) == row.address);
+    CHECK(w.text() == row.text);
+  }
+}
+
 TEST_CASE("elements at other distances go one by one") {
   std::vector<Offset> there = offsets(8, 2);
   there[5] = 1000;

@@ -136,14 +136,8 @@ int Space::percent_of_streams() const {
 i64 Space::least_line(const Place& place, int streamed, int asked) const {
   const i64 least = std::min(line_at(place.level, Coming::kStreamed, streamed),
                              line_at(place.level, Coming::kPrefetched, asked));
-  const i64 rows = line_of_next_rows(place);
-  return rows > 0 ? std::min(least, rows) : least;
-}
-
-// Of rows that are asked for while others are read; 0: none are.
-i64 Space::line_of_next_rows(const Place& place) const {
-  const bool known = machine().levels[place.level].next_rows_millicycles > 0;
-  return known && !place.packed ? line_millicycles(place.level, Coming::kNextRows) : 0;
+  if (place.packed || machine().levels[place.level].next_rows_millicycles == 0) return least;
+  return std::min(least, line_millicycles(place.level, Coming::kNextRows));
 }
 
 // Of an input that no leaf can read where it lies at the root.
@@ -212,8 +206,8 @@ struct Space::Reread {
   i64 near = 0;  // millicycles of a line from the nearest level behind L1; 0: there is none,
   i64 home = 0;  // ... and from where it lies, if that is another,
   i64 near_beyond = 0, home_beyond = 0;  // ... and what of those arithmetic may hide besides
-  i64 asked = 0, alone = 0;  // ... and if it may be asked for there, ahead of time, or is not,
-  i64 next_rows = 0;         // ... or in whole rows; 0: none are
+  i64 asked = 0, alone = 0;  // ... and if it may be asked for there, ahead of time, or is not
+  bool rows = false;         // there leaves read it where it lies, in rows if it is in such
   Cost nearer{};             // moves of all of it
 };
 
@@ -244,7 +238,7 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     const int percent = std::min(percent_of_streams(), least_percent_of_rows(place));
     for (Level l = kL2; l <= place.level; ++l) {
       if (l < place.level && machine().levels[l].bytes == 0) continue;
-      // From memory rows come in ways of their own, below.
+      // From memory rows come in ways of their own.
       const bool hides = l == kMemory && machine().prefetch_bytes > 0;
       const i64 line = least_line({l, place.packed || hides}, percent, percent);
       const bool far = l > kL2 && l == place.level;
@@ -256,7 +250,7 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     if (place.level == kMemory && machine().prefetch_bytes > 0) {
       r.asked = line_at(kMemory, Coming::kPrefetched, percent);
       r.alone = line_at(kMemory, Coming::kAsked, percent);
-      if (!must_copy(root, o)) r.next_rows = line_of_next_rows(place);
+      r.rows = !place.packed && !must_copy(root, o) && !(packs_[o] && may_be_reused(o));
     }
     r.nearer = least_move(root, o);
     out.push_back(r);
@@ -267,15 +261,17 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
 // Those of one input. A leaf's last vector may not be whole.
 std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const Reread& r) const {
   i64 elements = 1, share = 1, all = 1;
+  Spec least = root;
   for (int d = 0; d < dims(); ++d) {
-    const i64 extent = tile[d] - short_of_units(root, d);
+    const i64 extent = least.extent[d] = tile[d] - short_of_units(root, d);
     if (touches_[r.operand][d]) elements *= extent;
     if (computation().dims[d].reduction) continue;
     share *= extent;
     all = saturating_product(all, problem_.root().extent[d]);
   }
   const i64 lines = elements * r.size / machine().levels[kL1].line;
-  const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(r.home);
+  const i64 from_home = r.rows && !may_stream(least, r.operand) ? r.asked : r.home;
+  const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(from_home);
   const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
   std::vector<Way> out = {{.held = elements * r.size, .moved = moved}};
   if (r.near > 0)
@@ -288,7 +284,8 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
         {.hidden = hidden, .alone = lines * Cost::milli(alone), .shown = shown_percent(next_rows)});
   };
   if (r.asked > 0) asked(r.asked, r.alone, false);
-  if (r.next_rows > 0) asked(r.next_rows, r.next_rows, true);
+  const i64 next_rows = least_next_rows(root.place[r.operand], tile, r.operand);
+  if (r.asked > 0 && next_rows > 0) asked(next_rows, next_rows, true);
   return out;
 }
 

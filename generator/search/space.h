@@ -246,7 +246,9 @@ class Space {
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
-  i64 line_of_next_rows(const Place& place) const;
+  bool may_stream(const Spec& s, int operand) const;
+  i64 least_next_rows(const Place& place, const Extents& tile, int operand) const;
+  i64 bytes_of_whole_row(int operand) const;
   bool must_copy(const Spec& root, int operand) const;
   Cost least_copy(const Spec& root, int operand) const;
   Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;

@@ -271,6 +271,41 @@ Cost Space::next_rows(const Spec& s, int operand, const Region& r) const {
   return lines_of(r, line) + rows * start;
 }
 
+// Of what rows side by side are at most, where they are longest.
+i64 Space::bytes_of_whole_row(int operand) const {
+  i64 elements = 1;
+  bool along = false;
+  for (const AddressTerm& g : given_[operand]) {
+    const Dim& dim = computation().dims[g.dim];
+    if (along && !dim.reduction) break;
+    along |= dim.reduction && dim.extent > 1;
+    elements *= dim.extent;
+  }
+  return elements * bytes(computation().operands[operand].dtype);
+}
+
+// Whether what leaves that are no larger read where it lies may come from memory by itself: bounds
+// ask.
+bool Space::may_stream(const Spec& s, int operand) const {
+  const i64 rows = rows_side_by_side(s, operand);
+  if (rows == 1 || blocked_[operand] || rows_apart(family(), computation(), operand) > 1)
+    return true;
+  return rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(kMemory);
+}
+
+// A line of next_rows() at least, with its share of where rows start; 0: there are none.
+i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand) const {
+  const LevelDesc& from = machine().levels[place.level];
+  if (place.packed || from.next_rows_millicycles == 0) return 0;
+  i64 rows = 1;
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[operand][d] && !computation().dims[d].reduction) rows *= tile[d];
+  const i64 percent = 100 + kFewerRowsPercent * std::max<i64>(0, kRowsAtOnce - rows);
+  const i64 start = from.latency_millicycles * kNextRowStartPercent / 100;
+  const i64 lines = bytes_of_whole_row(operand) / machine().levels[kL1].line + 2;
+  return line_millicycles(place.level, Coming::kNextRows) * percent / 100 + start / lines;
+}
+
 // A distance other than the machine's hides less: nearer lines are not there in time, and of those
 // between more than it some have left L1 again. (Zen 5, packed bf16 1x2048x2304 from L3 in two
 // streams, each 4, 8 and 16 KiB ahead: 81, 81 and 117 us.)

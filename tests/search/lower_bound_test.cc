@@ -216,10 +216,13 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
       "(a: bf16[64,2304], b: bf16[2304,9216] packed): f32 = matmul(a, b)";
   constexpr std::string_view kOneRow =
       "(a: bf16[1,2304], b: bf16[2304,9216] packed): f32 = matmul(a, b)";
+  constexpr std::string_view kColumns =
+      "(a: bf16[1,2304], b: bf16[2304,9216] col): f32 = matmul(a, b)";
   // The first three were 74, 76 and 72 as long as all was taken to be near; the next but two 89, 92
   // and 80 before bringing it there cost anything, copies more than streams, and what is asked for
   // a part of its time; of one row 90, 91 and 72 before what nobody asks for cost more, and copies
-  // that ask what the level needs.
+  // that ask what the level needs; of columns 56 and 68 before short rows side by side were no
+  // streams.
   constexpr struct {
     std::string_view text, isa, family;
     i64 least;
@@ -236,6 +239,9 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
       {kOneRow, "avx2", "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_bf16x8 out", 98},
       {kOneRow, "avx2", "fma_f32x8 lane=n quantum=n:64 a=broadcast_f32x8 b=load_bf16x8 out", 98},
       {kOneRow, "avx2", "fma_f32x8 lane=n quantum=n:96 a=broadcast_f32x8 b=load_f32x8 out", 97},
+      {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:2,k:64 a", 67},
+      {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:8,k:16 a", 84},
+      {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:12,k:8 a", 91},
   };
   for (const auto& row : kRows) {
     CAPTURE(row.family);

@@ -134,10 +134,11 @@ int Space::percent_of_streams() const {
 // The lowest price of a line of an input, by streams that take so many percent of one, or asked for
 // by such.
 i64 Space::least_line(const Place& place, int streamed, int asked) const {
-  const i64 least = std::min(line_at(place.level, Coming::kStreamed, streamed),
-                             line_at(place.level, Coming::kPrefetched, asked));
-  if (place.packed || machine().levels[place.level].next_rows_millicycles == 0) return least;
-  return std::min(least, line_millicycles(place.level, Coming::kNextRows));
+  const Level from = place.level;
+  const i64 least = std::min(line_at(from, Coming::kStreamed, streamed),
+                             line_at(from, Coming::kPrefetched, asked));
+  if (place.packed || machine().levels[from].next_rows_millicycles == 0) return least;
+  return std::min(least, line_millicycles(from, Coming::kNextRows));
 }
 
 // Of an input that no leaf can read where it lies at the root.
@@ -207,7 +208,8 @@ struct Space::Reread {
   i64 home = 0;  // ... and from where it lies, if that is another,
   i64 near_beyond = 0, home_beyond = 0;  // ... and what of those arithmetic may hide besides
   i64 asked = 0, alone = 0;  // ... and if it may be asked for there, ahead of time, or is not
-  bool rows = false;         // there leaves read it where it lies, in rows if it is in such
+  bool given = false;        // leaves read it where it lies, in rows if it lies in such,
+  bool rows = false;         // ... and no copy of it that lies as far away
   Cost nearer{};             // moves of all of it
 };
 
@@ -250,7 +252,8 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     if (place.level == kMemory && machine().prefetch_bytes > 0) {
       r.asked = line_at(kMemory, Coming::kPrefetched, percent);
       r.alone = line_at(kMemory, Coming::kAsked, percent);
-      r.rows = !place.packed && !must_copy(root, o) && !(packs_[o] && may_be_reused(o));
+      r.given = !place.packed && !must_copy(root, o);
+      r.rows = r.given && !(packs_[o] && may_be_reused(o));
     }
     r.nearer = least_move(root, o);
     out.push_back(r);
@@ -284,8 +287,8 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
         {.hidden = hidden, .alone = lines * Cost::milli(alone), .shown = shown_percent(next_rows)});
   };
   if (r.asked > 0) asked(r.asked, r.alone, false);
-  const i64 next_rows = least_next_rows(root.place[r.operand], tile, r.operand);
-  if (r.asked > 0 && next_rows > 0) asked(next_rows, next_rows, true);
+  const i64 next_rows = r.given ? least_next_rows(root.place[r.operand], tile, r.operand) : 0;
+  if (next_rows > 0) asked(next_rows, next_rows, true);
   return out;
 }
 

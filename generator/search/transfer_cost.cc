@@ -271,15 +271,14 @@ Cost Space::next_rows(const Spec& s, int operand, const Region& r) const {
   return lines_of(r, line) + rows * start;
 }
 
-// Of what rows side by side are at most, where they are longest.
+// What one of rows side by side has at most (rows_side_by_side()).
 i64 Space::bytes_of_whole_row(int operand) const {
   i64 elements = 1;
   bool along = false;
   for (const AddressTerm& g : given_[operand]) {
     const Dim& dim = computation().dims[g.dim];
-    if (along && !dim.reduction) break;
     along |= dim.reduction && dim.extent > 1;
-    elements *= dim.extent;
+    if (dim.reduction || !along) elements *= dim.extent;
   }
   return elements * bytes(computation().operands[operand].dtype);
 }
@@ -296,7 +295,7 @@ bool Space::may_stream(const Spec& s, int operand) const {
 // A line of next_rows() at least, with its share of where rows start; 0: there are none.
 i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand) const {
   const LevelDesc& from = machine().levels[place.level];
-  if (place.packed || from.next_rows_millicycles == 0) return 0;
+  if (from.next_rows_millicycles == 0) return 0;
   i64 rows = 1;
   for (int d = 0; d < dims(); ++d)
     if (touches_[operand][d] && !computation().dims[d].reduction) rows *= tile[d];

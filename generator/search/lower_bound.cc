@@ -16,6 +16,8 @@ constexpr Cost kRounding = Cost::milli(20);
 // So many vectors or rows of a dim are divided among leaves exactly; of more the last leaf hardly
 // counts.
 constexpr i64 kExactUnits = 64;
+// Steps of a sum that a number of bytes in L1 may be multiplied with.
+constexpr i64 kMostCounted = i64{1} << 31;
 
 // floor(value * times / parts), or a little less if that is very much; infinite if too much.
 Cost in_proportion(i64 value, i64 times, i64 parts) {
@@ -84,8 +86,11 @@ Cost Space::least_edges(const Spec& root, const Extents& tile, const Work& w) co
     add_whole_edges(s, edges);
     least = std::min(least, leaf_millicycles(w, edges));
   }
-  return Cost::milli(least - work_millicycles(w) + kCallMilli);
+  return Cost::milli(least - work_millicycles(w) + kCallMilli) + least_loop();
 }
+
+// The step of a loop that runs a leaf, and no other: README.md. Segments are not run by loops.
+Cost Space::least_loop() const { return Cost::milli(clips_.empty() ? kLoopMilli : 0); }
 
 // Leaves along a dim that together do the least: as few as there can be, as even as rows and
 // vectors allow. What a leaf takes is convex in their number (the longest of what its instructions
@@ -188,10 +193,17 @@ Cost Space::least_view(const Spec& root, int operand) const {
   return lines - overlap(lines, beside);
 }
 
+// What a column of leaves reads of an input that is in L1.
+struct Space::Held {
+  i64 bytes = 0;            // of the whole column; 0: it is not there
+  Cost view{}, copy{};      // what bringing all of that takes, by moves of either kind,
+  Cost viewed{}, copied{};  // ... and how much of it counts elsewhere
+};
+
 // How a column of leaves has an input that it reads over and over, or all of those, and what that
 // takes of the whole column.
 struct Space::Way {
-  i64 held = 0;   // bytes in L1
+  std::array<Held, kMaxOperands> held{};
   Cost beside{};  // lines that overlap with arithmetic in part,
   Cost eased{};   // ... of which it hides that much more (Compulsory::eased)
   Cost hidden{};  // ... and those from memory, if all of them are asked for ahead of time,
@@ -211,6 +223,7 @@ struct Space::Reread {
   bool given = false;        // leaves read it where it lies, in rows if it lies in such,
   bool rows = false;         // ... and no copy of it that lies as far away
   Cost nearer{};             // moves of all of it
+  Cost copying{};            // the work of copying all of it; infinite: nobody does
 };
 
 // What brings all of an input nearer than it lies: a view, which hides behind those who use it
@@ -256,6 +269,9 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
       r.rows = r.given && !(packs_[o] && may_be_reused(o));
     }
     r.nearer = least_move(root, o);
+    const bool copies = packs_[o] && !place.packed;
+    r.copying =
+        copies ? copy_work(o, root.extent, packed_region(root.extent, o)) : Cost::infinite();
     out.push_back(r);
   }
   return out;
@@ -263,20 +279,33 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
 
 // Those of one input. A leaf's last vector may not be whole.
 std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const Reread& r) const {
-  i64 elements = 1, share = 1, all = 1;
+  i64 elements = 1, there = 1, share = 1, all = 1;
   Spec least = root;
   for (int d = 0; d < dims(); ++d) {
     const i64 extent = least.extent[d] = tile[d] - short_of_units(root, d);
-    if (touches_[r.operand][d]) elements *= extent;
+    const i64 whole = root_.extent[d];
+    if (touches_[r.operand][d]) elements *= extent, there = saturating_product(there, whole);
     if (computation().dims[d].reduction) continue;
     share *= extent;
-    all = saturating_product(all, problem_.root().extent[d]);
+    all = saturating_product(all, whole);
   }
   const i64 lines = elements * r.size / machine().levels[kL1].line;
   const i64 from_home = r.rows && !may_stream(least, r.operand) ? r.asked : r.home;
   const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(from_home);
   const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
-  std::vector<Way> out = {{.held = elements * r.size, .moved = moved}};
+  const Cost nearest = r.home == 0 || (r.near > 0 && r.near < r.home) ? near : home;
+  Way held{.moved = moved};
+  held.held[r.operand] = {.bytes = elements * r.size,
+                          .view = nearest - overlap(nearest, nearest),
+                          .copy = Cost::infinite(),
+                          .viewed = moved};
+  if (r.copying.finite()) {
+    const i64 copying = static_cast<i64>(r.copying.value());
+    const bool must = must_copy(root, r.operand);
+    held.held[r.operand].copy = in_proportion(copying, elements, there);
+    held.held[r.operand].copied = must ? in_proportion(copying, share, all) : moved;
+  }
+  std::vector<Way> out = {held};
   if (r.near > 0)
     out.push_back(
         {.beside = near, .eased = r.near_beyond * near, .moved = r.home > 0 ? moved : Cost()});
@@ -298,10 +327,36 @@ std::vector<Space::Way> Space::combined(const std::vector<Way>& ways,
   std::vector<Way> out;
   for (const Way& a : ways)
     for (const Way& b : more)
-      if (a.hidden == Cost() || b.hidden == Cost())
-        out.push_back({a.held + b.held, a.beside + b.beside, a.eased + b.eased, a.hidden + b.hidden,
+      if (a.hidden == Cost() || b.hidden == Cost()) {
+        out.push_back({a.held, a.beside + b.beside, a.eased + b.eased, a.hidden + b.hidden,
                        a.alone + b.alone, std::max(a.shown, b.shown), a.moved + b.moved});
+        for (int o = 0; o < kMaxOperands; ++o)
+          if (b.held[o].bytes > 0) out.back().held[o] = b.held[o];
+      }
   return out;
+}
+
+// Of two inputs in L1 one has been moved there below the other, and is moved again whenever those
+// who read it have read what there is of the other: `room`, in bytes of the columns of both, has
+// one piece of each column, and of the other's as many as fit. Which of the two, and what moved it,
+// nobody knows.
+Cost Space::least_again(const Way& way, const Extents& extent, i64 room) const {
+  Cost least = Cost::infinite();
+  for (int inner = 0; inner < computation().inputs(); ++inner)
+    for (int outer = 0; outer < computation().inputs(); ++outer) {
+      const Held& in = way.held[inner];
+      const Held& out = way.held[outer];
+      if (inner == outer || in.bytes == 0 || out.bytes == 0) continue;
+      for (int d = 0; d < dims(); ++d)  // along which nothing bounds how often it is read
+        if (extent[d] > 1 && !touches_[inner][d] && !touches_[outer][d]) return Cost();
+      const auto again = [&](Cost all, Cost counted) {
+        if (!all.finite()) return all;
+        const Cost t = in_proportion(static_cast<i64>(all.value()), out.bytes, room - in.bytes);
+        return t - std::min(t, counted);
+      };
+      least = std::min({least, again(in.view, in.viewed), again(in.copy, in.copied)});
+    }
+  return least.finite() ? least : Cost();
 }
 
 // However much of what may be asked for is: README.md.
@@ -317,6 +372,26 @@ Cost Space::least_with(Cost compute, const Way& way) const {
   const Cost longer = std::max({others, compute + kept(way.beside) + exposed - covered, in_turn});
   if (way.alone < others) return longer;
   return std::min(longer, std::max(others, way.hidden) + shown(others));
+}
+
+// The dim that a sum is along, if it is one of which it is known in what parts it may be.
+int Space::sum_of_one_dim(const Spec& root) const {
+  int dim = -1, count = 0;
+  for (int d = 0; d < dims(); ++d)
+    if (computation().dims[d].reduction && root.extent[d] > 1) dim = d, ++count;
+  const bool counts = count == 1 && clips_.empty() && root.extent[dim] <= kMostCounted;
+  return counts ? dim : -1;
+}
+
+// Pieces of a sum of which each fits into L1, as the bytes that the whole sum may have then, times
+// their number: the least that are `rooms` or more, rounded down; 0: there are none. Sums have the
+// parts that tiles make.
+i64 Space::rooms_of_pieces(const Spec& root, i64 room, i64 rooms) const {
+  const int d = sum_of_one_dim(root);
+  if (d < 0) return rooms;
+  const i64 all = saturating_product(room, root.extent[d]);
+  const auto end = std::upper_bound(extents_[d].begin(), extents_[d].end(), all / rooms);
+  return end == extents_[d].begin() ? 0 : all / end[-1];
 }
 
 // What a column of leaves takes, one behind the other along the whole sum: each of its operands is
@@ -336,8 +411,20 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
   for (const Reread& r : reread) all = combined(all, ways(root, tile, r));
   Cost least = Cost::infinite();
   for (const Way& way : all) {
-    const Cost pieces = in_proportion(edges, std::max(way.held, room), room);
-    least = std::min(least, least_with(Cost::milli(arithmetic) + pieces, way) + way.moved);
+    i64 held = 0;
+    for (const Held& h : way.held) held += h.bytes;
+    // The more pieces a sum is in, the more edges it has, and the less of it has to be in L1.
+    const auto most = [&](i64 rooms) { return rooms_of_pieces(root, room, rooms); };
+    for (i64 rooms = most(std::max(held, room)); rooms > 0;) {
+      const Cost pieces = in_proportion(edges, rooms, room);
+      const Cost there = least_with(Cost::milli(arithmetic) + pieces, way) + way.moved;
+      if (there >= least) break;
+      const i64 next = sum_of_one_dim(root) >= 0 ? rooms + 1 : rooms + rooms / 8 + 1;
+      const Cost again = least_again(way, root.extent, next);
+      least = std::min(least, there + again);
+      if (again == Cost()) break;
+      rooms = most(next);
+    }
   }
   return least;
 }
@@ -436,7 +523,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
 // brought it. Nor do leaves take less than what they read again and again allows (least_leaves()).
 // Threads share all of it at best.
 Cost Space::lower_bound() const {
-  const Spec whole = problem_.root();
+  const Spec& whole = root_;
   const Compulsory once = compulsory(whole);
   const std::vector<Reread> again = reread(whole);
   Cost compute, leaves;
@@ -454,7 +541,9 @@ Cost Space::lower_bound() const {
   const Cost together = hides ? std::max(compute, longest) : overlapped(compute, traffic);
   const Cost most = std::max(compute + exposed, together - std::min(together, once.viewed));
   const Cost least = std::max(most - hidden_beyond(compute, once.eased), leaves);
-  const Cost serial = least + once.copies - std::min(least, kRounding);
+  // But of one leaf, or of one in each share of threads, of which there are two for each at most.
+  const Cost unlooped = (whole.threads == 1 ? 1 : 2 * whole.threads) * least_loop();
+  const Cost serial = least + once.copies - std::min(least, kRounding + unlooped);
   if (whole.threads == 1) return serial;
   return region_start() + Cost::milli(static_cast<i64>(serial.value()) / whole.threads);
 }

@@ -41,7 +41,7 @@ class Solver::Worker {
 struct Solver::Trial {
   Worker& worker;
   const Limits& limits;
-  Entry best;
+  Entry& best;
   Limits box = Limits::unlimited();
 
   void operator()(const Candidate& c) {
@@ -105,25 +105,28 @@ void Solver::Worker::in_other_order(const Spec& spec, Trial& trial) {
     trial(all[(index_ % 2 == 0 ? first + i : first + n - 1 - i) % n]);
 }
 
+// Most calls end with what the memo has. It writes that where the caller wants it: a copy would be
+// read in longer pieces than it has just been written in, which the loads wait for.
 Entry Solver::Worker::solve(const Spec& spec, const Limits& limits) {
-  Trial trial{*this, limits, {}};
+  Entry best;
   const Key key = solver_.space_.key(spec);
   Memo& memo = solver_.memo(spec);
-  if (memo.find(key, limits, trial.best)) {
+  if (memo.find(key, limits, best)) {
     ++hits_;
-    return trial.best;
+    return best;
   }
-  if (stopped() || solver_.exhausted()) return trial.best;
+  if (stopped() || solver_.exhausted()) return best;
   if (++specs_ % (solver_.options_.max_specs > 0 ? 1 : kReportEvery) == 0) report();
+  Trial trial{*this, limits, best};
   if (index_ == 0)
     expand(solver_.space_, spec, trial);
   else
     in_other_order(spec, trial);
-  if (stopped()) return trial.best;  // incomplete: what it says must not be remembered
-  trial.best.limit = pruning().boxes ? trial.box : limits;
-  memo.insert(key, limits, trial.best);
+  if (stopped()) return best;  // incomplete: what it says must not be remembered
+  best.limit = pruning().boxes ? trial.box : limits;
+  memo.insert(key, limits, best);
   ++entries_;
-  return trial.best;
+  return best;
 }
 
 Entry Solver::solve(const Spec& spec, const Limits& limits) {

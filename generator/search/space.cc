@@ -78,10 +78,13 @@ i64 least_part_of_sum(i64 extent) {
 }
 
 Space::Space(const Problem& problem, const Pruning& pruning)
-    : problem_(problem), pruning_(pruning), clips_(clipped(*problem.computation)) {
+    : problem_(problem),
+      root_(problem.root()),
+      pruning_(pruning),
+      clips_(clipped(*problem.computation)) {
   for (int o = 0; o < operands(); ++o) {
     const AddressMap map = problem_.given(o), walked = problem_.root_address(o);
-    const bool given = !problem_.root().place[o].packed;
+    const bool given = !root_.place[o].packed;
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
     whole_rows_[o] = WholeRows(given_[o], computation());
@@ -101,7 +104,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   const int lane = family().lane;
   stores_adjacent_ =
       lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
-  copies_output_ = !problem_.root().place[computation().inputs()].packed;
+  copies_output_ = !root_.place[computation().inputs()].packed;
   output_leaves_ = problem_.output_leaves();
   streams_ = output_leaves_ && !problem_.part.read_again && problem_.streaming_problem().empty();
   for (int o = 0; o < operands(); ++o) {
@@ -193,7 +196,7 @@ i64 Space::piece_tile(int dim) const {
   const i64 quantum = family().quantum[dim];
   const i64 tile = ceil_div(kSmallReductionFloor, quantum) * quantum;
   if (!computation().dims[dim].reduction || elastic(dim) || tile >= least_tile(dim)) return 0;
-  const Spec root = problem_.root();
+  const Spec& root = root_;
   for (int o = 0; o < computation().inputs(); ++o) {
     if (!touches_[o][dim] || blocked_[o] || !pieces_are_streams(root.place[o])) continue;
     const bool rows = given_[o].front().dim != dim;
@@ -272,7 +275,7 @@ void Space::make_extents(int d) {
   const std::vector<i64> parts = parts_to_divide(d);
   std::vector<i64> open = parts;
   auto add_share = [&](i64 n) {
-    if (dim.reduction && !(may_be_shared(problem_.root(), d) && divides_reduction(d, n))) return;
+    if (dim.reduction && !(may_be_shared(root_, d) && divides_reduction(d, n))) return;
     for (const i64 part : parts) {
       open.push_back(std::min(share_tile(d, part, n), part));
       if (part % open.back() > 0) open.push_back(part % open.back());
@@ -446,7 +449,7 @@ bool Space::has_windows(int operand) const {
 }
 
 bool Space::may_be_reused(int operand) const {
-  return reused(problem_.root(), operand) || has_windows(operand);
+  return reused(root_, operand) || has_windows(operand);
 }
 
 i64 Space::stream_bytes(const Spec& s, int operand, const Region& r) const {

@@ -243,6 +243,7 @@ class Space {
   i64 unit(int dim) const;
   i64 short_of_units(const Spec& s, int dim) const;
   Cost least_edges(const Spec& root, const Extents& tile, const Work& w) const;
+  Cost least_loop() const;
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
@@ -254,11 +255,15 @@ class Space {
   Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;
   Cost least_view(const Spec& root, int operand) const;
   struct Reread;
+  struct Held;
   struct Way;
   Cost least_move(const Spec& root, int operand) const;
   std::vector<Reread> reread(const Spec& root) const;
   std::vector<Way> ways(const Spec& root, const Extents& tile, const Reread& r) const;
   static std::vector<Way> combined(const std::vector<Way>& ways, const std::vector<Way>& more);
+  int sum_of_one_dim(const Spec& root) const;
+  i64 rooms_of_pieces(const Spec& root, i64 room, i64 rooms) const;
+  Cost least_again(const Way& way, const Extents& extent, i64 room) const;
   Cost least_with(Cost compute, const Way& way) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
   Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
@@ -283,6 +288,7 @@ class Space {
   std::vector<i64> parts_to_divide(int dim) const;
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
+  Region given_region(const Spec& s, int operand) const;
   Work leaf_work(const Extents& e) const;
   void add_partial_loads(const Spec& s, Work& w) const;
   i64 reduction_step(int dim) const;
@@ -374,6 +380,7 @@ class Space {
   Cost work(const Uops& u) const;  // of some instructions without anything else
 
   Problem problem_;
+  Spec root_;
   Pruning pruning_;
   std::vector<Clipped> clips_;
   i64 ratio_[kMaxDims] = {};   // between neighbouring tiles
@@ -406,8 +413,11 @@ class Space {
   Coordinates coordinates_;
 };
 
-// What loops over the tiles of a Spec's dims pay at every step: what is seen of the latency of the
-// operands whose next part does not begin where the last one ended.
+// One step of a loop: increment, compare, branch, address updates.
+inline constexpr i64 kLoopMilli = 2000;
+
+// What loops over the tiles of a Spec's dims pay at every step besides: what is seen of the latency
+// of the operands whose next part does not begin where the last one ended.
 class Steps {
  public:
   Steps(const Space& space, const Spec& s);

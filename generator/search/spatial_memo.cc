@@ -14,14 +14,15 @@ constexpr int kShardsPerThread = 8;
 // 8 of the row.
 constexpr int kDetail = 32, kSubject = 48, kRow = 56;
 
-Entry entry(const SpatialMemo::Map::Content& c) {
-  Entry e;
+// Number by number, as it was written.
+void read(const SpatialMemo::Map::Content& c, Entry& e) {
   e.cost = c.cost == SpatialMemo::Map::kInfeasible ? Cost::infinite()
                                                    : Cost::milli(static_cast<i64>(c.cost));
-  e.peak.bytes = c.peak;
-  e.limit.bytes = c.limit;
+  for (int i = 0; i < Limits::kCount; ++i) {
+    e.peak.bytes[i] = c.peak[i];
+    e.limit.bytes[i] = c.limit[i];
+  }
   e.decision = decision(c.decision);
-  return e;
 }
 
 }  // namespace
@@ -56,17 +57,17 @@ SpatialMemo::Shard& SpatialMemo::shard(const Key& key) const {
 }
 
 bool SpatialMemo::find(const Key& key, const Limits& limits, Entry& found) const {
-  Map::Content c;
   for (const Saved& saved : saved_)
-    if (saved.find(key.page, key.point, limits.bytes, c)) {
-      found = entry(c);
+    if (Map::Content c; saved.find(key.page, key.point, limits.bytes, c)) {
+      read(c, found);
       return true;
     }
   const Shard& s = shard(key);
   std::unique_lock lock(s.mutex, std::defer_lock);
   if (locked_) lock.lock();
+  Map::Content c;
   if (!s.map.find(key.page, key.point, limits.bytes, c)) return false;
-  found = entry(c);
+  read(c, found);
   return true;
 }
 

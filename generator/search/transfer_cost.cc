@@ -393,7 +393,7 @@ i64 Space::streams_worth(const Spec& s, int operand, const Region& r) const {
 
 Cost Space::saved_by_streams() const {
   const Coming asked = machine().prefetch_bytes > 0 ? Coming::kPrefetched : Coming::kAsked;
-  const Spec root = problem_.root();
+  const Spec& root = root_;
   Cost saved;
   for (int o = 0; o < computation().inputs(); ++o) {
     const i64 streams = streams_of(family(), computation(), o);

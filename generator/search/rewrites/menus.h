@@ -6,9 +6,6 @@
 
 namespace morello::rewrites {
 
-// One step of a loop: increment, compare, branch, address updates.
-inline constexpr i64 kLoopMilli = 2000;
-
 // try_tile(dim, tile, cost of all steps of the loop) for the tiles of every parallel (or every
 // reduction) dim of a Spec that cut no block of an operand's layout, smallest first, the even one
 // last.

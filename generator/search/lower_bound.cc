@@ -290,7 +290,7 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
     all = saturating_product(all, whole);
   }
   const i64 lines = elements * r.size / machine().levels[kL1].line;
-  const i64 from_home = r.rows && !may_stream(least, r.operand) ? r.asked : r.home;
+  const i64 from_home = r.rows ? least_given_line(least, r.operand, r.home, r.asked) : r.home;
   const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(from_home);
   const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
   const Cost nearest = r.home == 0 || (r.near > 0 && r.near < r.home) ? near : home;

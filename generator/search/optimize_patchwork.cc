@@ -11,12 +11,8 @@
 // brought nearer does not help the next. Small pieces look a little dearer for that.
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <optional>
 
-#include "search/optimize.h"
-#include "search/piece_sizes.h"
-#include "search/tables_in_memory.h"
+#include "search/patchwork_search.h"
 #include "spec/sizes.h"
 
 namespace morello {
@@ -37,83 +33,7 @@ constexpr i64 kMiddling = 16;
 // Dividing a loop pays where one thread takes so many times as long as the region costs.
 constexpr i64 kRegions = 3;
 
-// One program's place among all.
-struct Wanted {
-  std::vector<i64> extents;  // of all dims
-  bool adds = false;
-  bool beside = false;
-  bool trial = false;               // of the family of another piece
-  std::vector<i64> multiples = {};  // per dim: 0, or it is elastic and any multiple of this
-  auto operator<=>(const Wanted&) const = default;
-};
-
-class PatchworkSearch {
- public:
-  PatchworkSearch(const Computation& c, const Machine& machine, const Isa& isa,
-                  const SearchOptions& options);
-  std::variant<Optimum, StopReason> run();
-
- private:
-  // A choice: the largest piece per dim of loops_, and the loop that is divided among threads, or
-  // -1.
-  struct Plan {
-    std::vector<i64> largest;
-    int divided = -1;
-    Cost cost = Cost::infinite();
-  };
-
-  void set_menus(bool coarse);
-  std::vector<i64> menu(int dim, bool coarse) const;
-  bool exact(int dim) const;
-  i64 parallel_loops() const;
-  int most_sizes(int combinations) const;
-  i64 earned() const { return parallel_loops() == 1 ? 4096 : 64; }
-  bool is_reduction(size_t loop) const { return c_.dims[loops_[loop]].reduction; }
-  Wanted wanted(const std::vector<i64>& pieces) const;
-  std::vector<Family> families_of(const Computation& part) const;
-  using Found = std::pair<Optimum, std::shared_ptr<const Computation>>;
-  const Found* program(const Wanted& w, std::vector<Family> families = {});
-  Cost cost_of(const Wanted& w, const std::vector<Family>& families = {});
-  Cost nominal_cost(const Plan& p, const std::vector<Family>& families = {});
-  std::vector<std::pair<Wanted, i64>> weighed() const;
-  std::vector<std::pair<Cost, Family>> packings() const;
-  Plan best_plan(int divided);
-  Plan best_plan();
-  void choose_packing();
-  i64 threads_from(const Plan& p);
-  struct Elastic {
-    int dim;
-    i64 multiple;  // 0: it is not
-    i64 size;      // at most
-  };
-  Wanted wanted(const Plan& p, std::span<const Elastic> elastic) const;
-  Cost cost_if_any(const Wanted& w);
-  MultiplesCost sum_cost(const Plan& p, size_t loop);
-  PiecedDim from_menu(const Plan& p, size_t loop) const;
-  bool elastic_pays();
-  PiecedDim pieced_sum(const Plan& p, size_t loop, bool elastic);
-  PiecedDim pieced(const Plan& p, size_t loop, int most, bool elastic, std::vector<Elastic> sums);
-  std::vector<PiecedDim> parallel_dims(const Plan& p, bool elastic,
-                                       const std::vector<Elastic>& sums);
-  Wanted wanted(const Plan& p, const Patchwork& work, const std::vector<int>& which,
-                bool adds) const;
-  const Found* program(const Plan& p, const Patchwork& work, size_t number);
-  std::variant<Optimum, StopReason> finish(const Plan& p, bool elastic);
-
-  const Computation& c_;
-  const Machine& machine_;
-  const Isa& isa_;
-  SearchOptions options_;
-  TablesInMemory kept_;
-  std::vector<int> loops_;               // dims, reductions last
-  std::vector<std::vector<i64>> menus_;  // per loop, ascending
-  bool sums_ = false;
-  const std::vector<Family> nominal_;  // families for the nominal size
-  std::map<Wanted, Found> found_;
-  std::optional<Family> like_;
-  std::optional<StopReason> stopped_;
-  SearchStats stats_;
-};
+}  // namespace
 
 PatchworkSearch::PatchworkSearch(const Computation& c, const Machine& machine, const Isa& isa,
                                  const SearchOptions& options)
@@ -187,21 +107,6 @@ Wanted PatchworkSearch::wanted(const std::vector<i64>& pieces) const {
   for (size_t i = 0; i < loops_.size(); ++i) w.extents[loops_[i]] = pieces[i];
   w.multiples.assign(c_.dims.size(), 0);
   return w;
-}
-
-// Where operands are packed ahead of time, small pieces may have to use what large ones are good
-// with: families of the nominal size come behind the piece's own.
-std::vector<Family> PatchworkSearch::families_of(const Computation& part) const {
-  std::vector<Family> out = families(part, isa_);
-  if (std::none_of(c_.operands.begin(), c_.operands.end(),
-                   [](const Operand& o) { return o.packed; }))
-    return out;
-  for (const Family& f : nominal_)
-    if (std::find(out.begin(), out.end(), f) == out.end()) out.push_back(f);
-  if (!like_) return out;
-  std::erase_if(out, [&](const Family& f) { return !packs_alike(f, *like_, c_); });
-  if (std::find(out.begin(), out.end(), *like_) == out.end()) out.push_back(*like_);
-  return out;
 }
 
 // Of some families; of all where none are given.
@@ -307,76 +212,6 @@ PatchworkSearch::Plan PatchworkSearch::best_plan() {
     if (const Plan p = best_plan(static_cast<int>(i)); p.cost < best.cost) best = p;
   }
   return best;
-}
-
-// What a packing is chosen by: one call for every size of a dim that has a program for each, unless
-// the user said which size is typical; else the nominal size.
-std::vector<std::pair<Wanted, i64>> PatchworkSearch::weighed() const {
-  std::vector<i64> largest;
-  i64 steps = 1;
-  for (size_t i = 0; i < loops_.size(); ++i) {
-    largest.push_back(menus_[i].back());
-    steps *= ceil_div(c_.dims[loops_[i]].extent, menus_[i].back());
-  }
-  std::vector<std::pair<Wanted, i64>> out;
-  for (size_t i = 0; i < loops_.size() && out.empty(); ++i)
-    if (exact(loops_[i]) && run_time_size(c_, loops_[i])->typical == 0)
-      for (i64 size : menus_[i]) {
-        out.emplace_back(wanted(largest), 1);
-        out.back().first.extents[loops_[i]] = size;
-      }
-  if (out.empty()) out.emplace_back(wanted(largest), steps);
-  return out;
-}
-
-// Orders of the operands that are packed ahead of time, a family for each, with what no program
-// that finds them so can beat; most promising first.
-std::vector<std::pair<Cost, Family>> PatchworkSearch::packings() const {
-  const auto by_cost = [](const auto& a, const auto& b) { return a.first < b.first; };
-  std::vector<std::pair<Cost, Family>> all;
-  for (const auto& [w, times] : weighed()) {
-    const Computation part = with_extents(c_, w.extents);
-    std::vector<std::pair<Cost, Family>> here;
-    for (const std::vector<Family>& alike : by_packing(families_of(part), c_)) {
-      const auto least = by_bound(part, machine_, alike, options_.threads, options_.part);
-      if (!least.empty()) here.emplace_back(times * least[0].bound, least[0].problem.family);
-    }
-    std::stable_sort(here.begin(), here.end(), by_cost);
-    if (all.empty()) {
-      all = std::move(here);
-      continue;
-    }
-    for (auto& [bound, family] : all) {
-      const auto same = std::find_if(here.begin(), here.end(), [&, f = &family](const auto& other) {
-        return packs_alike(*f, other.second, c_);
-      });
-      bound = same == here.end() ? Cost::infinite() : bound + same->first;
-    }
-  }
-  std::stable_sort(all.begin(), all.end(), by_cost);
-  return all;
-}
-
-// Operands that are packed ahead of time are packed in one order, whichever piece reads them.
-void PatchworkSearch::choose_packing() {
-  if (std::none_of(c_.operands.begin(), c_.operands.end(),
-                   [](const Operand& o) { return o.packed; }))
-    return;
-  Cost best = Cost::infinite();
-  std::optional<Family> chosen;
-  for (const auto& [bound, family] : packings()) {
-    if (bound >= best) break;
-    like_ = family;
-    Cost cost;
-    for (const auto& [w, times] : weighed())
-      if (cost < best) cost = cost + times * cost_of(w);
-    if (stopped_ == StopReason::kBudget) return;
-    stopped_.reset();  // an order that some piece cannot use
-    if (cost < best) chosen = family;
-    best = std::min(best, cost);
-    found_.clear();
-  }
-  like_ = chosen;
 }
 
 // The divided loop's size from which on a second thread pays.
@@ -588,8 +423,6 @@ std::variant<Optimum, StopReason> PatchworkSearch::run() {
   stopped_.reset();  // dims that are elastic one by one and not together
   return finish(plan, false);
 }
-
-}  // namespace
 
 std::variant<Optimum, StopReason> optimize_patchwork(const Computation& c, const Machine& machine,
                                                      const Isa& isa, const SearchOptions& options) {

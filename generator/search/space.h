@@ -247,7 +247,7 @@ class Space {
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
-  bool may_stream(const Spec& s, int operand) const;
+  i64 least_given_line(const Spec& s, int operand, i64 stream, i64 asked) const;
   i64 least_next_rows(const Place& place, const Extents& tile, int operand) const;
   i64 bytes_of_whole_row(int operand) const;
   bool must_copy(const Spec& root, int operand) const;

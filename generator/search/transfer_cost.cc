@@ -283,13 +283,16 @@ i64 Space::bytes_of_whole_row(int operand) const {
   return elements * bytes(computation().operands[operand].dtype);
 }
 
-// Whether what leaves that are no larger read where it lies may come from memory by itself: bounds
-// ask.
-bool Space::may_stream(const Spec& s, int operand) const {
+// The least that a line takes of what leaves that are no larger read where it lies in memory and
+// nobody else brings: bounds ask. `stream` is the least of one stream, `asked` of a line that was
+// asked for, as those of rows side by side are but for streams (streamed_in()).
+i64 Space::least_given_line(const Spec& s, int operand, i64 stream, i64 asked) const {
   const i64 rows = rows_side_by_side(s, operand);
   if (rows == 1 || blocked_[operand] || rows_apart(family(), computation(), operand) > 1)
-    return true;
-  return rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(kMemory);
+    return stream;
+  const bool streams = rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(kMemory);
+  const i64 begun = std::max(stream, machine().levels[kMemory].rows_millicycles);
+  return streams ? std::min(begun, asked) : asked;
 }
 
 // A line of next_rows() at least, with its share of where rows start; 0: there are none.

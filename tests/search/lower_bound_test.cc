@@ -46,12 +46,16 @@ TEST_CASE("no program is cheaper than the family's bound") {
 }
 
 TEST_CASE("nor is one that reads rows side by side, where those are streams") {
-  Machine machines[] = {*load_machine("zen3"), *load_machine("zen3"), *load_machine("zen3")};
+  Machine machines[] = {*load_machine("zen3"), *load_machine("zen3"), *load_machine("zen3"),
+                        *load_machine("zen4"), *load_machine("zen4")};
   REQUIRE(machines[0].four_streams_percent > 0);
   machines[1].levels[kMemory].prefetched_millicycles = 9000;  // less than a stream's line
   machines[2].levels[kMemory].prefetched_millicycles = 9000;
   machines[2].levels[kMemory].shared_line_millicycles = 1000;
   machines[2].levels[kMemory].next_rows_millicycles = 3000;
+  REQUIRE(machines[3].levels[kMemory].rows_millicycles > 0);
+  machines[4].levels[kMemory].rows_millicycles = 7000;  // less than a line that is asked for
+  machines[4].levels[kMemory].next_rows_millicycles = 0;
   for (const char* text : {"(a: f32[1,8192], b: f32[8192,512] col): f32 = matmul(a, b)",
                            "(a: f32[1,1024], b: f32[1024,8192]): f32 = matmul(a, b)",
                            "(x: f32[1024,4096]): f32 = reduce_max(x, axis=1)",
@@ -103,6 +107,7 @@ Machine any_machine(Draw& draw) {
     m.levels[l].window_millicycles = draw.among({0, 0, 2000});
     m.levels[l].row_millicycles = draw.among({0, 0, 4000});
     m.levels[l].piece_millicycles = draw.among({0, 0, 3000});
+    m.levels[l].rows_millicycles = draw.among({0, 0, 6000});
   }
   if (draw.below(2) == 0) m = streaming(m, 64, draw.among({1000, 4000}));
   m.two_streams_percent = static_cast<int>(draw.among({100, 80}));

@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "search/kept_tables.h"
 #include "search/toy.h"
 
@@ -214,6 +216,38 @@ TEST_CASE("an order of panels that only some pieces would search for is tried fo
   };
   CHECK(streams(100) == 1);
   CHECK(streams(98) == 2);
+}
+
+// What all sizes cost together that find an operand packed as `like` does.
+Cost sum_of_sizes(const Computation& c, const Machine& machine, const Family& like) {
+  const Isa& isa = *find_isa("avx2");
+  SearchOptions options;
+  options.part = Part::at(home_level(c, machine, 1));
+  Cost sum;
+  for (i64 m = 1; m <= c.sizes[0].bound; ++m) {
+    const Computation part = sized(c, m);
+    options.families = families(part, isa);
+    for (const Family& f : families(c, isa)) options.families.push_back(f);
+    std::erase_if(options.families, [&](const Family& f) { return !packs_alike(f, like, c); });
+    const auto r = optimize_known(part, machine, isa, options);
+    if (!std::holds_alternative<Optimum>(r)) return Cost::infinite();
+    sum = sum + std::get<Optimum>(r).cost;
+  }
+  return sum;
+}
+
+// Orders that cannot be the cheapest any more are left before all sizes have been searched.
+TEST_CASE("operands are packed as is cheapest for all sizes together") {
+  const KernelSpec k = spec("(a: f32[m to 4,40], b: f32[40,20] packed): f32 = matmul(a, b)");
+  const Computation c = k.computation();
+  for (const Machine& machine : {toy_machine(512, 4096), far_rows()}) {
+    const Optimum o = found(optimize(c, machine, *find_isa("avx2"), {}));
+    std::set<Cost> all;
+    for (const auto& alike : by_packing(families(c, *find_isa("avx2")), c))
+      all.insert(sum_of_sizes(c, machine, alike[0]));
+    CHECK(all.size() > 2);
+    CHECK(sum_of_sizes(c, machine, o.problem.family) == *all.begin());
+  }
 }
 
 TEST_CASE("a budget stops a patchwork") {

@@ -167,6 +167,15 @@ i64 Space::add_whole_edges(const Spec& s, Work& w) const {
   return tile;
 }
 
+// Of an output that is not packed: vectors whose elements do not lie side by side there are stored
+// one by one.
+void Space::add_apart(i64 vectors, Work& w) const {
+  const Kernel& k = *family().kernel;
+  if (k.lanes == 1 || k.lanes_reduce || k.moves || stores_adjacent_) return;
+  w.store += vectors * k.lanes;
+  w.load += vectors * k.lanes;
+}
+
 void Space::add_edges(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
   const i64 tile = add_whole_edges(s, w);
@@ -178,9 +187,10 @@ void Space::add_edges(const Spec& s, Work& w) const {
   const bool partial = elastic(lane) || along % k.lanes != 0;
   const bool adjacent = s.place[out].packed || stores_adjacent_;
   const i64 rows = tile / ceil_div(along, k.lanes);
-  const i64 odd = !adjacent ? tile : partial ? rows : 0;
+  const i64 odd = partial ? rows : 0;
   const auto move = [&](const Access& a) {
-    if (adjacent && !a.partial.empty()) return w.add_masked(a, odd);
+    if (!adjacent) return add_apart(tile, w);
+    if (!a.partial.empty()) return w.add_masked(a, odd);
     w.store += odd * k.lanes;
     w.load += odd * k.lanes;
   };

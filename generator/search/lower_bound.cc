@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,21 +73,43 @@ i64 Space::short_of_units(const Spec& s, int dim) const {
   return ceil_div(s.extent[dim], unit(dim)) * unit(dim) - s.extent[dim];
 }
 
-// What the edges of a leaf of whole vectors add to its arithmetic, where they take least: a packed
-// copy of the output has the kernel's own type, and is finished later.
-Cost Space::least_edges(const Spec& root, const Extents& tile, const Work& w) const {
+// What ends a leaf, or a column of leaves, with the output where it lies or in a copy.
+struct Space::Ends {
+  Cost edges;    // of each leaf of whole vectors, beyond its arithmetic, with its call,
+  Cost written;  // ... and of all of them together
+};
+
+// A packed copy of the output has the kernel's own type, and is finished later; it is written back
+// once at least, and what that takes does not depend on in what parts. Vectors that are not
+// adjacent where they are stored go there one element after the other.
+std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile,
+                                           const Work& w) const {
   const int out = computation().inputs();
+  const Place& place = root.place[out];
+  std::vector<Ends> ends;
   Spec s = root;
   s.extent = tile;
-  i64 least = std::numeric_limits<i64>::max();
   for (const bool packed : {false, true}) {
-    if (packed ? !packs_[out] && !root.place[out].packed : root.place[out].packed) continue;
+    if (packed ? !packs_[out] && !place.packed : place.packed) continue;
     s.place[out].packed = packed;
     Work edges;
-    add_whole_edges(s, edges);
-    least = std::min(least, leaf_millicycles(w, edges));
+    const i64 vectors = add_whole_edges(s, edges);
+    if (!packed) add_apart(vectors, edges);
+    const i64 beyond = leaf_millicycles(w, edges) - work_millicycles(w) + kCallMilli;
+    ends.push_back({Cost::milli(beyond) + least_loop(), Cost()});
+    if (packed && !place.packed) ends.back().written = least_written(root, tile);
   }
-  return Cost::milli(least - work_millicycles(w) + kCallMilli) + least_loop();
+  return ends;
+}
+
+// Of a tile, or what there is of it.
+Cost Space::least_written(const Spec& root, const Extents& tile) const {
+  const int out = computation().inputs();
+  Region r;
+  r.row_bytes = bytes(packed_dtype(family(), computation(), out));
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[out][d]) r.row_bytes *= std::max<i64>(1, tile[d] - short_of_units(root, d));
+  return copy_work(out, root.extent, r);
 }
 
 // The step of a loop that runs a leaf, and no other: README.md. Segments are not run by loops.
@@ -126,7 +149,9 @@ Cost Space::least_compute(const Spec& s) const {
   Cost sum;
   for (const auto& [tile, count] : tiles) {
     const Work w = leaf_work(tile);
-    sum = sum + count * (Cost::milli(work_millicycles(w)) + least_edges(s, tile, w));
+    Cost least = Cost::infinite();
+    for (const Ends& e : least_ends(s, tile, w)) least = std::min(least, e.edges + e.written);
+    sum = sum + count * (Cost::milli(work_millicycles(w)) + least);
   }
   return sum;
 }
@@ -215,9 +240,9 @@ struct Space::Way {
 // An input of which every step of a sum reads other elements.
 struct Space::Reread {
   int operand;
-  i64 size;      // bytes of an element, at least
-  i64 near = 0;  // millicycles of a line from the nearest level behind L1; 0: there is none,
-  i64 home = 0;  // ... and from where it lies, if that is another,
+  i64 size;                   // bytes of an element, at least
+  std::optional<i64> near{};  // millicycles of a line from the nearest level behind L1, if any,
+  std::optional<i64> home{};  // ... and from where it lies, if that is another,
   i64 near_beyond = 0, home_beyond = 0;  // ... and what of those arithmetic may hide besides
   i64 asked = 0, alone = 0;  // ... and if it may be asked for there, ahead of time, or is not
   bool given = false;        // leaves read it where it lies, in rows if it lies in such,
@@ -257,8 +282,8 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
       const bool hides = l == kMemory && machine().prefetch_bytes > 0;
       const i64 line = least_line({l, place.packed || hides}, percent, percent);
       const bool far = l > kL2 && l == place.level;
-      i64& price = far ? r.home : r.near;
-      price = price == 0 ? line : std::min(price, line);
+      std::optional<i64>& price = far ? r.home : r.near;
+      price = price ? std::min(*price, line) : line;
       i64& beyond = far ? r.home_beyond : r.near_beyond;
       beyond = std::max(beyond, beyond_percent(l));
     }
@@ -290,10 +315,12 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
     all = saturating_product(all, whole);
   }
   const i64 lines = elements * r.size / machine().levels[kL1].line;
-  const i64 from_home = r.rows ? least_given_line(least, r.operand, r.home, r.asked) : r.home;
-  const Cost near = lines * Cost::milli(r.near), home = lines * Cost::milli(from_home);
+  const i64 stream = r.home.value_or(0);
+  const i64 from_home = r.rows ? least_given_line(least, r.operand, stream, r.asked) : stream;
+  const Cost near = lines * Cost::milli(r.near.value_or(0));
+  const Cost home = lines * Cost::milli(from_home);
   const Cost moved = in_proportion(static_cast<i64>(r.nearer.value()), share, all);
-  const Cost nearest = r.home == 0 || (r.near > 0 && r.near < r.home) ? near : home;
+  const Cost nearest = !r.home || (r.near && *r.near < *r.home) ? near : home;
   Way held{.moved = moved};
   held.held[r.operand] = {.bytes = elements * r.size,
                           .view = nearest - overlap(nearest, nearest),
@@ -306,10 +333,10 @@ std::vector<Space::Way> Space::ways(const Spec& root, const Extents& tile, const
     held.held[r.operand].copied = must ? in_proportion(copying, share, all) : moved;
   }
   std::vector<Way> out = {held};
-  if (r.near > 0)
+  if (r.near)
     out.push_back(
-        {.beside = near, .eased = r.near_beyond * near, .moved = r.home > 0 ? moved : Cost()});
-  if (r.home > 0) out.push_back({.beside = home, .eased = r.home_beyond * home});
+        {.beside = near, .eased = r.near_beyond * near, .moved = r.home ? moved : Cost()});
+  if (r.home) out.push_back({.beside = home, .eased = r.home_beyond * home});
   const auto asked = [&](i64 line, i64 alone, bool next_rows) {
     const Cost hidden = lines * Cost::milli(line - 1);  // rounded down, line by line
     out.push_back(
@@ -405,26 +432,34 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
     const i64 steps = ceil_div(tile[d], reduction_step(d)) * reduction_step(d);
     arithmetic -= ceil_div(arithmetic * (steps - tile[d]), steps);
   }
-  const i64 edges = static_cast<i64>((least_edges(root, tile, w) - kRounding).value());
-  const i64 room = std::max<i64>(1, capacity().at(kL1));
   std::vector<Way> all(1);
   for (const Reread& r : reread) all = combined(all, ways(root, tile, r));
   Cost least = Cost::infinite();
-  for (const Way& way : all) {
-    i64 held = 0;
-    for (const Held& h : way.held) held += h.bytes;
-    // The more pieces a sum is in, the more edges it has, and the less of it has to be in L1.
-    const auto most = [&](i64 rooms) { return rooms_of_pieces(root, room, rooms); };
-    for (i64 rooms = most(std::max(held, room)); rooms > 0;) {
-      const Cost pieces = in_proportion(edges, rooms, room);
-      const Cost there = least_with(Cost::milli(arithmetic) + pieces, way) + way.moved;
-      if (there >= least) break;
-      const i64 next = sum_of_one_dim(root) >= 0 ? rooms + 1 : rooms + rooms / 8 + 1;
-      const Cost again = least_again(way, root.extent, next);
-      least = std::min(least, there + again);
-      if (again == Cost()) break;
-      rooms = most(next);
-    }
+  for (const Ends& ends : least_ends(root, tile, w))
+    for (const Way& way : all)
+      least = std::min(least, least_pieces(root, Cost::milli(arithmetic), ends, way, least));
+  return least;
+}
+
+// The more pieces a sum is in, the more edges it has, and the less of it has to be in L1. Whatever
+// is `enough` or more need not be exact.
+Cost Space::least_pieces(const Spec& root, Cost arithmetic, const Ends& ends, const Way& way,
+                         Cost enough) const {
+  const i64 room = std::max<i64>(1, capacity().at(kL1));
+  const auto edges = static_cast<i64>((ends.edges - kRounding).value());
+  const auto most = [&](i64 rooms) { return rooms_of_pieces(root, room, rooms); };
+  i64 held = 0;
+  for (const Held& h : way.held) held += h.bytes;
+  Cost least = enough;
+  for (i64 rooms = most(std::max(held, room)); rooms > 0;) {
+    const Cost pieces = in_proportion(edges, rooms, room);
+    const Cost there = least_with(arithmetic + pieces, way) + way.moved + ends.written;
+    if (there >= least) break;
+    const i64 next = sum_of_one_dim(root) >= 0 ? rooms + 1 : rooms + rooms / 8 + 1;
+    const Cost again = least_again(way, root.extent, next);
+    least = std::min(least, there + again);
+    if (again == Cost()) break;
+    rooms = most(next);
   }
   return least;
 }

@@ -242,7 +242,9 @@ class Space {
   // Of lower_bound().
   i64 unit(int dim) const;
   i64 short_of_units(const Spec& s, int dim) const;
-  Cost least_edges(const Spec& root, const Extents& tile, const Work& w) const;
+  struct Ends;
+  std::vector<Ends> least_ends(const Spec& root, const Extents& tile, const Work& w) const;
+  Cost least_written(const Spec& root, const Extents& tile) const;
   Cost least_loop() const;
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
@@ -265,6 +267,8 @@ class Space {
   i64 rooms_of_pieces(const Spec& root, i64 room, i64 rooms) const;
   Cost least_again(const Way& way, const Extents& extent, i64 room) const;
   Cost least_with(Cost compute, const Way& way) const;
+  Cost least_pieces(const Spec& root, Cost arithmetic, const Ends& ends, const Way& way,
+                    Cost enough) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
   Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
   struct Compulsory;
@@ -294,6 +298,7 @@ class Space {
   i64 reduction_step(int dim) const;
   i64 add_whole_edges(const Spec& s, Work& w) const;
   void add_edges(const Spec& s, Work& w) const;
+  void add_apart(i64 vectors, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
   i64 divided(Work& w) const;
   i64 work_millicycles(const Work& w) const;

@@ -124,9 +124,9 @@ std::string any_product(Draw& draw) {
   const i64 m = draw.among({1, 2, 5, 8, 13, 30}), n = draw.among({1, 7, 16, 24, 50});
   const i64 k = draw.among({1, 3, 20, 67, 200, 520});
   const char* layouts[] = {"", "", " packed", " col"};
-  return fmt::format("(a: {}[{},{}]{}, b: {}[{},{}]{}): {} = matmul(a, b)", types[0], m, k,
+  return fmt::format("(a: {}[{},{}]{}, b: {}[{},{}]{}): {}{} = matmul(a, b)", types[0], m, k,
                      draw.below(4) == 0 ? " col" : "", types[1], k, n, layouts[draw.below(4)],
-                     types[2]);
+                     types[2], draw.below(4) == 0 ? " col" : "");
 }
 
 // Maps and sums of rows.
@@ -221,6 +221,8 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
       "(a: bf16[64,2304], b: bf16[2304,9216] packed): f32 = matmul(a, b)";
   constexpr std::string_view kOneRow =
       "(a: bf16[1,2304], b: bf16[2304,9216] packed): f32 = matmul(a, b)";
+  constexpr std::string_view kStoredApart =
+      "(a: bf16[600,60] col, b: bf16[60,300]): bf16 = matmul(a, b)";
   constexpr std::string_view kColumns =
       "(a: bf16[1,2304], b: bf16[2304,9216] col): f32 = matmul(a, b)";
   // The first three were 74, 76 and 72 as long as all was taken to be near; the next but two 89, 92
@@ -228,7 +230,8 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
   // a part of its time; of one row 90, 91 and 72 before what nobody asks for cost more, and copies
   // that ask what the level needs; of columns 56 and 68 before short rows side by side were no
   // streams. Those that read b as f32 were 88 and 94 before what is in L1 beside something else had
-  // to come again, sums were in parts that tiles make, and loops were counted.
+  // to come again, sums were in parts that tiles make, and loops were counted; that with lanes
+  // along m 65 before its output was written back.
   constexpr struct {
     std::string_view text, isa, family;
     i64 least;
@@ -247,6 +250,8 @@ TEST_CASE("bounds know what leaves read again that L1 does not hold, and what en
       {kOneRow, "avx2", "dot_f32x8 lane=k quantum=n:12,k:8 a=load_f32x8 b=load_bf16x8 out", 98},
       {kOneRow, "avx2", "fma_f32x8 lane=n quantum=n:64 a=broadcast_f32x8 b=load_bf16x8 out", 98},
       {kOneRow, "avx2", "fma_f32x8 lane=n quantum=n:96 a=broadcast_f32x8 b=load_f32x8 out", 97},
+      {kStoredApart, "avx512_vnni",
+       "fma_f32x16 lane=m quantum=m:48,n:8 a=load_bf16x16 b=broadcast_bf16x16", 98},
       {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:2,k:64 a", 67},
       {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:8,k:16 a", 84},
       {kColumns, "avx2", "dot_f32x8 lane=k quantum=n:12,k:8 a", 91},

@@ -84,7 +84,7 @@ TEST_CASE("tiles that could save little are not searched for") {
        "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
        1, false},
       // In tiles of some channels all that they share is where it is in those of more.
-      {"(x: f16[1,21,10,17], k: f16[3,3,1,17] col): f16 col = "
+      {"(x: f32[1,21,10,17], k: f32[3,3,1,17] col): f32 = "
        "conv2d(pad(x, axis=2, high=3), k, dilation_h=3, groups=17)",
        1, true, true},
   };

@@ -271,6 +271,7 @@ class Space {
                     Cost enough) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
   Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
+  Cost least_columns(const std::vector<Spec>& boxes) const;
   struct Compulsory;
   Compulsory compulsory(const Spec& whole) const;
   Cost arithmetic(const Spec& s) const;

@@ -130,52 +130,6 @@ i64 Space::least_line(const Place& place, int streamed, int asked) const {
   return std::min(least, line_millicycles(from, Coming::kNextRows));
 }
 
-// Of an input that no leaf can read where it lies at the root.
-bool Space::must_copy(const Spec& root, int operand) const {
-  return operand < computation().inputs() && !root.place[operand].packed && !loads_given_[operand];
-}
-
-// Copying all of an input, at least: what somebody has asked for does not overlap with the copying
-// itself, nor does a view from which it may be copied.
-Cost Space::least_copy(const Spec& root, int operand) const {
-  const Level from = root.place[operand].level;
-  const i64 lines = from > kL1 ? region(root, operand).lines : 0;
-  const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
-  Cost least = lines * Cost::milli(line_millicycles(from, Coming::kAsked));
-  if (copies_ask(root, operand)) least = std::min(least, least_asked_copy(root, operand, lines));
-  if (may_be_reused(operand)) least = std::min(least, least_view(root, operand));
-  least = least + own;
-  if (!copies_are_streams(from)) return least;
-  return std::min(least,
-                  overlapped(lines * Cost::milli(line_millicycles(from, Coming::kStreamed)), own));
-}
-
-// The same of one that asks for its lines: in no less time than the level has them but for the
-// arithmetic of those who read what it copies, which are all that read the input, each once.
-Cost Space::least_asked_copy(const Spec& root, int operand, i64 lines) const {
-  const Level from = root.place[operand].level;
-  const Cost asked = lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead) + kAskMilli);
-  const Cost come = lines * Cost::milli(line_millicycles(from, Coming::kPrefetched) + kAskMilli);
-  return std::max(asked, come - std::min(come, arithmetic(root)));
-}
-
-// Views of all of an input: what they bring hides behind those who use it first, and is used twice,
-// if only by windows.
-Cost Space::least_view(const Spec& root, int operand) const {
-  const Level from = root.place[operand].level;
-  if (from <= kL1) return Cost();
-  const i64 work = static_cast<i64>(arithmetic(root).value());
-  i64 first = 1, all = 1;  // of those who use an element
-  for (int d = 0; d < dims(); ++d) {
-    if (touches_[operand][d]) continue;
-    first *= std::min(root.extent[d], used_at_once(d, root.extent[d]));
-    all = saturating_product(all, root.extent[d]);
-  }
-  Cost beside = in_proportion(work, first, all);
-  if (!has_windows(operand)) beside = std::min(beside, Cost::milli(work / 2));
-  const Cost lines = region(root, operand).lines * Cost::milli(asked_line(operand, from));
-  return lines - overlap(lines, beside);
-}
 // One transfer of every operand from where it lies at the root.
 struct Space::Compulsory {
   Cost traffic, longest;  // of all that leaves can read as it lies, and of one of them
@@ -201,11 +155,8 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       if (input && copies_ask(root, o))
         each = std::min(each, line_millicycles(from, Coming::kAskedAhead));
       if (input) {
-        // Rows far apart are so many streams where they are asked for, too.
-        const int streams = percent_of_streams();
-        const int rows = std::min(streams, least_percent_of_rows(root.place[o]));
-        const bool apart = rows_apart(family(), computation(), o) > 1;
-        each = std::min(each, least_line(root.place[o], rows, apart ? rows : streams));
+        const Percent percent = least_percent(root.place[o], o);
+        each = std::min(each, least_line(root.place[o], percent.streamed, percent.asked));
       } else {
         each = std::min(each, line_millicycles(from, Coming::kPrefetched));
         if (streams_) each = std::min(each, streamed_millicycles());

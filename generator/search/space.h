@@ -249,26 +249,45 @@ class Space {
   Cost least_compute(const Spec& s) const;
   int percent_of_streams() const;
   i64 least_line(const Place& place, int streamed, int asked) const;
-  i64 least_given_line(const Spec& s, int operand, i64 stream, i64 asked) const;
+  struct Percent;
+  Percent least_percent(const Place& place, int operand) const;
+  i64 least_row_line(Level from, int operand, i64 rows, i64 stream, i64 asked) const;
   i64 least_next_rows(const Place& place, const Extents& tile, int operand) const;
   i64 bytes_of_whole_row(int operand) const;
   bool must_copy(const Spec& root, int operand) const;
+  struct Mover;
+  int dim_of_rows(const Spec& root, int operand) const;
+  i64 most_steps_copied(Spec narrow, int operand, bool asked) const;
+  void add_copies(const Spec& root, const Spec& narrow, const Spec& wide, int operand,
+                  std::vector<Mover>& out) const;
+  Cost least_far_copy(const Spec& root, int operand) const;
+  std::vector<Mover> least_copies(const Spec& root, int operand) const;
+  std::vector<Mover> movers(const Spec& root, int operand) const;
   Cost least_copy(const Spec& root, int operand) const;
   Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;
   Cost least_view(const Spec& root, int operand) const;
   struct Reread;
   struct Held;
   struct Way;
-  Cost least_move(const Spec& root, int operand) const;
+  struct Portion;
+  struct Pieces;
+  struct GivenLine;
+  void add_lines(const Place& place, Reread& r) const;
   std::vector<Reread> reread(const Spec& root) const;
+  std::vector<GivenLine> given_lines(const Spec& least, const Reread& r) const;
+  void add_from_home(const Spec& least, const Extents& tile, const Reread& r, i64 lines,
+                     std::vector<Way>& out) const;
   std::vector<Way> ways(const Spec& root, const Extents& tile, const Reread& r) const;
   static std::vector<Way> combined(const std::vector<Way>& ways, const std::vector<Way>& more);
   int sum_of_one_dim(const Spec& root) const;
-  i64 rooms_of_pieces(const Spec& root, i64 room, i64 rooms) const;
-  Cost least_again(const Way& way, const Extents& extent, i64 room) const;
+  Pieces rooms_of_pieces(const Spec& root, i64 room, i64 rooms) const;
+  Portion portion_of(const Extents& tile, const Spec& root) const;
+  static Cost least_moved(const Way& way, int operand, const Portion& column, i64 steps);
+  Cost least_again(const Way& way, const Extents& extent, const Portion& column,
+                   const Pieces& next) const;
   Cost least_with(Cost compute, const Way& way) const;
-  Cost least_pieces(const Spec& root, Cost arithmetic, const Ends& ends, const Way& way,
-                    Cost enough) const;
+  Cost least_pieces(const Spec& root, const Extents& tile, Cost arithmetic, const Ends& ends,
+                    const Way& way, Cost enough) const;
   Cost least_column(const Spec& root, const Extents& tile, const std::vector<Reread>& reread) const;
   Cost least_leaves(const Spec& root, const std::vector<Reread>& reread) const;
   Cost least_columns(const std::vector<Spec>& boxes) const;
@@ -326,6 +345,8 @@ class Space {
   bool copies_are_streams(Level from) const {
     return follows_streams(from) && machine().levels[from].row_millicycles > 0;
   }
+  // Of rows side by side, those that prefetchers follow: transfer_cost.cc.
+  static constexpr i64 kRowsAtOnce = 8;
   bool pieces_are_streams(const Place& p) const;
   static i64 bytes_of_row(const Region& r, i64 rows);
   bool follows_pieces(const Spec& s, int operand, const Region& r) const;

@@ -57,7 +57,7 @@ constexpr i64 kPieceOfStream = 256;
 // L3 15.4, 14.1, 14.0 and 15.9 us; 9216x2304 in memory 1942, 1691, 1414 and 1889; but 2048x16384
 // 2813, 4472, 3798 and 2797. By AVX2 640x1024, 1152x1024 and 2048x2304, eight at once, 23.6, 36.3
 // and 150 us, twelve prefetched 31.5, 58.9 and 223.)
-constexpr i64 kRowsAtOnce = 8;
+// (kRowsAtOnce: space.h.)
 constexpr i64 kRowOfStream = kPage / 4;
 constexpr i64 kFarRowOfStream = 4 * kPage;
 // The same where the rows of the next leaf are asked for. (Zen 4, from memory, bf16 by AVX2, eight
@@ -283,15 +283,12 @@ i64 Space::bytes_of_whole_row(int operand) const {
   return elements * bytes(computation().operands[operand].dtype);
 }
 
-// The least that a line takes of what leaves that are no larger read where it lies in memory and
+// The least that a line takes of so many rows side by side, which leaves read where they lie and
 // nobody else brings: bounds ask. `stream` is the least of one stream, `asked` of a line that was
 // asked for, as those of rows side by side are but for streams (streamed_in()).
-i64 Space::least_given_line(const Spec& s, int operand, i64 stream, i64 asked) const {
-  const i64 rows = rows_side_by_side(s, operand);
-  if (rows == 1 || blocked_[operand] || rows_apart(family(), computation(), operand) > 1)
-    return stream;
-  const bool streams = rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(kMemory);
-  const i64 begun = std::max(stream, machine().levels[kMemory].rows_millicycles);
+i64 Space::least_row_line(Level from, int operand, i64 rows, i64 stream, i64 asked) const {
+  const bool streams = rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(from);
+  const i64 begun = std::max(stream, machine().levels[from].rows_millicycles);
   return streams ? std::min(begun, asked) : asked;
 }
 

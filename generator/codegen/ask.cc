@@ -48,7 +48,8 @@ Rows rows_of(const Box& box, i64 element_bytes) {
 
 class AskWriter {
  public:
-  AskWriter(const Isa& isa, const PackJob& job, const std::vector<Box>& boxes, i64 leaves);
+  AskWriter(std::string_view instruction, const PackJob& job, const std::vector<Box>& boxes,
+            i64 leaves);
   Body body();
   i64 share() const { return share_; }
 
@@ -56,7 +57,7 @@ class AskWriter {
   i64 parts(const Rows& r) const { return by_line_ ? r.count * r.lines : r.count; }
   void ask_for(const Rows& r, const std::string& part);
 
-  const Isa& isa_;
+  std::string_view instruction_;
   const PackJob& job_;
   std::vector<Rows> rows_;
   bool by_line_ = false;  // parts are lines, else rows
@@ -65,8 +66,9 @@ class AskWriter {
   Writer w_{1};
 };
 
-AskWriter::AskWriter(const Isa& isa, const PackJob& job, const std::vector<Box>& boxes, i64 leaves)
-    : isa_(isa), job_(job) {
+AskWriter::AskWriter(std::string_view instruction, const PackJob& job,
+                     const std::vector<Box>& boxes, i64 leaves)
+    : instruction_(instruction), job_(job) {
   for (const Box& box : boxes) rows_.push_back(rows_of(box, bytes(job.other_type)));
   const auto total = [&] {
     return std::accumulate(rows_.begin(), rows_.end(), i64{0},
@@ -110,17 +112,17 @@ void AskWriter::ask_for(const Rows& r, const std::string& part) {
   }
   w_.line("{} row = {};", const_pointer(job_.other_type), row);
   for (i64 line = 0; line < (by_line_ ? 1 : r.lines); ++line)
-    w_.code(ask(isa_.prefetch_to_l2, job_.other_type, "row", fixed * size + line * kLine));
+    w_.code(ask(instruction_, job_.other_type, "row", fixed * size + line * kLine));
 }
 
 }  // namespace
 
 std::optional<Asking> ask_function(Functions& functions, const Isa& isa, const PackJob& job,
-                                   i64 leaves) {
+                                   Level to, i64 leaves) {
   if (leaves < 2) return std::nullopt;
   const std::vector<Box> boxes = element_boxes(job.packed, job.other, job.extent);
   if (boxes.size() > kMostBoxes) return std::nullopt;
-  AskWriter writer(isa, job, boxes, leaves);
+  AskWriter writer(to == kL1 ? isa.prefetch : isa.prefetch_to_l2, job, boxes, leaves);
   const std::string params = fmt::format("{} src, std::ptrdiff_t asked{}",
                                          const_pointer(job.other_type), stride_params(job.other));
   return Asking{functions.add("ask", params, writer.body()), writer.share()};

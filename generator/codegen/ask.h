@@ -1,4 +1,4 @@
-// What a copy asks for ahead of the next one, asked for by the leaves between the two.
+// What copies and views ask for ahead of the next one, asked for by the leaves between the two.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,16 @@
 
 namespace morello {
 
-// A function (const Source* src, std::ptrdiff_t asked[, strides of `other`]) that asks, to L2, for
-// the next `share` parts of what lies `ahead` of the copy's source, `asked` of which were asked
-// for.
+// A function (const Source* src, std::ptrdiff_t asked[, strides of `other`]) that asks for the next
+// `share` parts of what lies `ahead` of the copy's source, `asked` of which were asked for.
 struct Asking {
   std::string function;
   i64 share = 0;
 };
 
-// Of a copy behind which so many leaves run before the next one. Nothing where the copy had better
-// ask by itself: no two leaves, or too many boxes.
+// Of a copy behind which so many leaves run before the next one, to L1 or L2. Nothing where the
+// copy had better ask by itself: no two leaves, or too many boxes.
 std::optional<Asking> ask_function(Functions& functions, const Isa& isa, const PackJob& job,
-                                   i64 leaves);
+                                   Level to, i64 leaves);
 
 }  // namespace morello

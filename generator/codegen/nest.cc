@@ -46,6 +46,7 @@ class NestWriter {
  private:
   void node(const Spec& spec, const Impl& impl, const Loop& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Move& n, const Refs& refs, i64 arena);
+  void view(const Spec& spec, const Move& n, const Child& body, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Clip& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Block& n, const Refs& refs, i64 arena);
   void node(const Spec& spec, const Impl& impl, const Call& n, const Refs& refs, i64 arena);
@@ -66,6 +67,16 @@ class NestWriter {
     Asking asking;
     std::string source, count, strides;
   };
+  // What leaves of `body` ask for, if anything, in parts of x.
+  template <class F>
+  void emit_asking(const std::optional<Asking>& asking, const Ref& x, F body) {
+    if (asking) {
+      asked_.push_back({*asking, x.pointer, names.fresh("asked"), stride_args(x.map)});
+      w.line("std::ptrdiff_t {} = 0;", asked_.back().count);
+    }
+    body();
+    if (asking) asked_.pop_back();
+  }
 
   Shared& shared_;
   const Problem& p_;
@@ -114,7 +125,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Loop& n, const R
 void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const Refs& refs,
                       i64 arena) {
   const Child body = children(p_, spec, impl).front();
-  if (!n.copy) return emit(body.spec, *body.impl, refs, arena);
+  if (!n.copy) return view(spec, n, body, refs, arena);
   const int o = n.operand;
   const bool output = o == c_.inputs();
   Refs moved = refs;
@@ -136,19 +147,14 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
               .into_packed = true};
   std::optional<Asking> asking;
   if (n.ahead_in_leaves)
-    asking = ask_function(shared_.library.functions, *p_.family.isa, job,
+    asking = ask_function(shared_.library.functions, *p_.family.isa, job, kL2,
                           leaves_of(p_, body.spec, *body.impl));
   if (asking) job.ahead = 0;
   if (!output || spec.accumulate)
     w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
            refs[o].pointer, buffer.pointer, pack_args(job));
   arena += round_up_to_line(p_.packed_bytes(o, spec.extent));
-  if (asking) {
-    asked_.push_back({*asking, refs[o].pointer, names.fresh("asked"), stride_args(refs[o].map)});
-    w.line("std::ptrdiff_t {} = 0;", asked_.back().count);
-  }
-  emit(body.spec, *body.impl, moved, arena);
-  if (asking) asked_.pop_back();
+  emit_asking(asking, refs[o], [&] { emit(body.spec, *body.impl, moved, arena); });
   if (!output) return;
   if (!c_.finish.empty()) {
     const FinishJob finish{.sums = buffer.map, .refs = refs, .extent = spec.extent};
@@ -158,6 +164,25 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
   job.into_packed = false;
   w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
          buffer.pointer, refs[o].pointer, pack_args(job));
+}
+
+// No code but for leaves that ask for what the next step reads.
+void NestWriter::view(const Spec& spec, const Move& n, const Child& body, const Refs& refs,
+                      i64 arena) {
+  const Ref& x = refs[n.operand];
+  std::optional<Asking> asking;
+  if (n.ahead_dim >= 0) {
+    const PackJob part{.packed = x.map,
+                       .other = x.map,
+                       .packed_type = x.dtype,
+                       .other_type = x.dtype,
+                       .extent = spec.extent,
+                       .ahead = x.map.advance(n.ahead_dim, spec.extent[n.ahead_dim]),
+                       .elastic = elastic_dims(p_, n.operand)};
+    asking = ask_function(shared_.library.functions, *p_.family.isa, part, n.level,
+                          leaves_of(p_, body.spec, *body.impl));
+  }
+  emit_asking(asking, x, [&] { emit(body.spec, *body.impl, refs, arena); });
 }
 
 // Pointers to where a tensor with zeros around it would begin are never formed: the first segment

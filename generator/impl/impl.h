@@ -60,7 +60,8 @@ struct Move {
   // A copy asks, to L2, for what it would copy one step further along this dim, as a loop around it
   // does next; behind the end of the operand nobody reads it. -1: it asks for nothing.
   int ahead_dim = -1;
-  // The leaves between the two copies ask in its place, where there are two or more of them.
+  // The leaves between the two copies ask in its place, where there are two or more of them; those
+  // below a view always do, to its level.
   bool ahead_in_leaves = false;
   ImplPtr body = nullptr;
 };

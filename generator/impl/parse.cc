@@ -170,10 +170,10 @@ Impl Parser::move(Reader& r, const Extents& extent, bool copy) {
   n.operand = r.choose("operand", operands_);
   r.expect("to");
   n.level = r.choose("level", lines::level_names());
-  if (copy && r.accept("ahead")) {
+  if (r.accept("ahead")) {
     n.ahead_dim = r.choose("dim", dims_);
     n.ahead_in_leaves = r.accept("in");
-    if (n.ahead_in_leaves) r.expect("leaves");
+    if (n.ahead_in_leaves || !copy) r.expect(n.ahead_in_leaves ? "leaves" : "in leaves");
   }
   r.end();
   n.body = child(r.line(), extent);

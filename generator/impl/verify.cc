@@ -194,8 +194,12 @@ std::string Verifier::problem(const Spec& spec, const Move& n) const {
 }
 
 std::string Verifier::ahead_problem(const Spec& spec, const Move& n) const {
-  if (!n.copy || n.operand == c_.inputs()) return "only a copy of an input asks for what is next";
-  if (f_.isa->prefetch_to_l2.empty()) return fmt::format("{} has no prefetch to L2", f_.isa->name);
+  if (n.operand == c_.inputs()) return "only of inputs is asked for what is next";
+  if (!n.copy && !n.ahead_in_leaves) return "below a view leaves ask for what is next";
+  if (!n.copy && n.level > kL2) return "what a view reads next is asked for to L1 or L2";
+  const bool to_l1 = !n.copy && n.level == kL1;
+  if ((to_l1 ? f_.isa->prefetch : f_.isa->prefetch_to_l2).empty())
+    return fmt::format("{} has no prefetch to {}", f_.isa->name, level_name(to_l1 ? kL1 : kL2));
   const AddressMap map = address(spec, n.operand);
   if (!map.touches(n.ahead_dim))
     return fmt::format("{} has nothing further along {}", label(n.operand),

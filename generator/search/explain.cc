@@ -24,8 +24,8 @@ bool find_candidate(const Space& space, const Spec& spec, const Impl& impl, Cand
 
 // Of what one rewrite makes.
 std::string first_line(const Problem& p, const Impl& impl) {
-  const Move* copy = copy_asked_ahead(impl);
-  return headline(p, impl) + (copy ? ", " + headline(p, {*copy}) : "");
+  const Move* move = asking_move(impl);
+  return headline(p, impl) + (move ? ", " + headline(p, {*move}) : "");
 }
 
 class Explainer {

@@ -84,54 +84,105 @@ Cost Space::least_asked_copy(const Spec& root, int operand, i64 lines) const {
   return std::max(asked, come - std::min(come, arithmetic(root)));
 }
 
-// Steps of a sum that a copy has at most, of parts no narrower than this one: what is copied has
-// room in L2 or in L1, and what is asked for lies in L2. Not of one into L3.
-i64 Space::most_steps_copied(Spec narrow, int operand, bool asked) const {
+// Steps of a sum that a part has at most, no narrower than this one, for which something holds of
+// a part of so many.
+template <class F>
+i64 Space::most_steps(Spec narrow, int operand, F holds) const {
   const int d = sum_of_one_dim(narrow);
   if (d < 0 || !touches_[operand][d]) return kAnySteps;
-  const i64 size = bytes(packed_dtype(family(), computation(), operand));
-  const i64 room = std::max(capacity().at(kL1), capacity().at(kL2));
-  i64 width = 1;
-  for (int e = 0; e < dims(); ++e)
-    if (touches_[operand][e] && e != d) width = saturating_product(width, narrow.extent[e]);
   for (auto k = extents_[d].rbegin(); k != extents_[d].rend(); ++k) {
     narrow.extent[d] = *k;
-    if (saturating_product(width, *k) > room / size) continue;
-    if (asked && region(narrow, operand).footprint(kL2) > capacity().at(kL2)) continue;
-    return *k == root_.extent[d] ? kAnySteps : *k;
+    if (holds(narrow)) return *k == root_.extent[d] ? kAnySteps : *k;
   }
   return 0;
 }
 
-// The innermost dim along which an input has parts of rows; -1: none.
-int Space::dim_of_rows(const Spec& root, int operand) const {
-  const AddressTerm* inner = nullptr;
-  for (const AddressTerm& g : given_[operand])
-    if (root.extent[g.dim] > 1 && (!inner || g.stride < inner->stride)) inner = &g;
-  return inner && !computation().dims[inner->dim].reduction ? inner->dim : -1;
+// What leaves ask for lies in L2, or L1.
+i64 Space::most_steps_asked(const Spec& narrow, int operand) const {
+  return most_steps(narrow, operand, [&](const Spec& s) {
+    const Region r = region(s, operand);
+    return may_view_ahead(r) &&
+           (r.footprint(kL2) <= capacity().at(kL2) || r.footprint(kL1) <= capacity().at(kL1));
+  });
 }
 
-// Copies whose parts of rows are no narrower than those of one Spec, and no wider than those of
-// another: by themselves, or asked for. Narrow parts have many rows, each of which begins anew; of
+// What is copied has room in L2 or in L1, and what is asked for lies in L2. Not of a copy into L3.
+i64 Space::most_steps_copied(const Spec& narrow, int operand, bool asked) const {
+  const i64 size = bytes(packed_dtype(family(), computation(), operand));
+  const i64 room = std::max(capacity().at(kL1), capacity().at(kL2));
+  return most_steps(narrow, operand, [&](const Spec& s) {
+    i64 elements = 1;
+    for (int d = 0; d < dims(); ++d)
+      if (touches_[operand][d]) elements = saturating_product(elements, s.extent[d]);
+    return elements <= room / size &&
+           (!asked || region(s, operand).footprint(kL2) <= capacity().at(kL2));
+  });
+}
+
+int Space::dim_along_rows(const Spec& s, int operand) const {
+  const AddressTerm* inner = nullptr;
+  for (const AddressTerm& g : given_[operand])
+    if (s.extent[g.dim] > 1 && (!inner || g.stride < inner->stride)) inner = &g;
+  return inner && inner->stride == 1 ? inner->dim : -1;
+}
+
+int Space::dim_of_rows(const Spec& root, int operand) const {
+  const int dim = dim_along_rows(root, operand);
+  return dim >= 0 && !computation().dims[dim].reduction ? dim : -1;
+}
+
+// Parts of rows that are looked at together, as Specs with the narrowest and with the widest.
+std::vector<std::pair<Spec, Spec>> Space::parts_of_rows(const Spec& root, int operand) const {
+  Spec narrow = root, wide = root;
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction) narrow.extent[d] = 1;
+  const int dim = dim_of_rows(root, operand);
+  if (dim < 0) return {{narrow, wide}};
+  std::vector<std::pair<Spec, Spec>> out;
+  for (const auto& [least, most] :
+       widths(std::max<i64>(1, family().quantum[dim]), root.extent[dim])) {
+    narrow.extent[dim] = least;
+    wide.extent[dim] = most;
+    out.emplace_back(narrow, wide);
+  }
+  return out;
+}
+
+// What such parts cost that are no streams, of all of an input.
+Cost Space::starts_of_rows(const Spec& root, const Spec& wide, int operand) const {
+  const int dim = dim_of_rows(root, operand);
+  const auto starts = static_cast<i64>(row_starts(wide, operand, region(wide, operand)).value());
+  return dim < 0 ? Cost::milli(starts) : in_proportion(starts, root.extent[dim], wide.extent[dim]);
+}
+
+// Copies by themselves, or asked for. Narrow parts have many rows, each of which begins anew; of
 // wide ones few steps of a sum fit into L2.
 void Space::add_copies(const Spec& root, const Spec& narrow, const Spec& wide, int operand,
                        std::vector<Mover>& out) const {
   const Level from = root.place[operand].level;
-  const int dim = dim_of_rows(root, operand);
-  const Region r = region(wide, operand);
-  const auto starts = static_cast<i64>(row_starts(wide, operand, r).value());
-  const Cost rows =
-      dim < 0 ? Cost::milli(starts) : in_proportion(starts, root.extent[dim], wide.extent[dim]);
+  const Cost rows = starts_of_rows(root, wide, operand);
   const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
   const i64 lines = region(root, operand).lines;
   const auto all = [&](Coming how) { return lines * Cost::milli(line_millicycles(from, how)); };
   Cost plain = all(Coming::kAsked) + rows + own;
-  if (copies_stream(wide, operand, r))
+  if (copies_stream(wide, operand, region(wide, operand)))
     plain = std::min(plain, overlapped(all(Coming::kStreamed), own));
   out.push_back({most_steps_copied(narrow, operand, false), plain});
-  if (!copies_ask(root, operand)) return;
+  if (!copies_ask(root, operand) && !views_ask(root, operand)) return;
   out.push_back({most_steps_copied(narrow, operand, true),
                  least_asked_copy(root, operand, lines) + rows + own});
+}
+
+// Views of all of an input, or those whose parts leaves ask for.
+std::vector<Space::Mover> Space::least_views(const Spec& root, int operand) const {
+  std::vector<Mover> out = {{kAnySteps, least_view(root, operand)}};
+  if (!views_ask(root, operand)) return out;
+  const Region all = region(root, operand);
+  const i64 lines = std::min(all.lines, all.rows * all.row_bytes / all.line_bytes);
+  for (const auto& [narrow, wide] : parts_of_rows(root, operand))
+    out.push_back({most_steps_asked(narrow, operand),
+                   least_asked_copy(root, operand, lines) + starts_of_rows(root, wide, operand)});
+  return out;
 }
 
 // Copies that lie no nearer than L3 have no bounds but what writing them costs, and reading them
@@ -164,21 +215,8 @@ std::vector<Space::Mover> Space::least_copies(const Spec& root, int operand) con
     return best_of(std::move(out));
   }
   out.push_back({kAnySteps, least_far_copy(root, operand)});
-  Spec narrow = root;
-  for (int d = 0; d < dims(); ++d)
-    if (!computation().dims[d].reduction) narrow.extent[d] = 1;
-  const int dim = dim_of_rows(root, operand);
-  if (dim < 0) {
-    add_copies(root, narrow, root, operand, out);
-    return best_of(std::move(out));
-  }
-  for (const auto& [least, most] :
-       widths(std::max<i64>(1, family().quantum[dim]), root.extent[dim])) {
-    Spec wide = root;
-    narrow.extent[dim] = least;
-    wide.extent[dim] = most;
+  for (const auto& [narrow, wide] : parts_of_rows(root, operand))
     add_copies(root, narrow, wide, operand, out);
-  }
   return best_of(std::move(out));
 }
 
@@ -194,8 +232,8 @@ std::vector<Space::Mover> Space::movers(const Spec& root, int operand) const {
   const bool copies = packs_[operand] && !root.place[operand].packed;
   if (reads_zeros(root, operand) || (must && !copies)) return {{kAnySteps, Cost()}};
   std::vector<Mover> out;
-  if (!must) out.push_back({kAnySteps, least_view(root, operand)});
-  if (!copies) return out;
+  if (!must) out = least_views(root, operand);
+  if (!copies) return best_of(std::move(out));
   const std::vector<Mover> all = least_copies(root, operand);
   const Cost counted = must ? all.front().cost : Cost();
   for (const Mover& m : all) out.push_back({m.most_steps, beyond(m.cost, counted)});

@@ -32,7 +32,7 @@ ImplPtr build_open(const Space& space, const Spec& spec, const Candidate& c) {
   return build(space, spec, c.decision, holes);
 }
 
-const Move* copy_asked_ahead(const Impl& impl) {
+const Move* asking_move(const Impl& impl) {
   const Loop* l = std::get_if<Loop>(&impl.node);
   const ImplPtr body = !l ? nullptr : l->body ? l->body : l->first;
   const Move* m = body ? std::get_if<Move>(&body->node) : nullptr;
@@ -42,9 +42,9 @@ const Move* copy_asked_ahead(const Impl& impl) {
 std::vector<ImplPtr> searched_children(const Impl& impl) {
   std::vector<ImplPtr> out;
   if (const Loop* l = std::get_if<Loop>(&impl.node)) {
-    const bool copies = copy_asked_ahead(impl) != nullptr;
+    const bool moves = asking_move(impl) != nullptr;
     for (const ImplPtr& part : {l->first, l->body, l->rest})
-      if (part) out.push_back(copies ? std::get<Move>(part->node).body : part);
+      if (part) out.push_back(moves ? std::get<Move>(part->node).body : part);
   } else if (const Move* m = std::get_if<Move>(&impl.node)) {
     out.push_back(m->body);
   } else if (const Clip* c = std::get_if<Clip>(&impl.node)) {

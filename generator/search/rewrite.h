@@ -73,9 +73,9 @@ ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
               std::span<const ImplPtr> children);
 // The node of a candidate, with holes for its children.
 ImplPtr build_open(const Space& space, const Spec& spec, const Candidate& c);
-// The copy in each step of a loop that asks for what the next step copies, which one rewrite makes
+// The move in each step of a loop that asks for what the next step moves, which one rewrite makes
 // together with the loop; null where there is none.
-const Move* copy_asked_ahead(const Impl& impl);
+const Move* asking_move(const Impl& impl);
 // The other way round: the children that the rewrite of a node left to the search, in the order of
 // the candidate's; so not the fill that to_accumulate makes itself.
 std::vector<ImplPtr> searched_children(const Impl& impl);

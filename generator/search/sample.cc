@@ -71,9 +71,9 @@ class Pricer {
     if (a.node.index() != b.node.index()) return false;
     if (const Loop* l = std::get_if<Loop>(&a.node)) {
       const Loop& m = std::get<Loop>(b.node);
-      const Move *x = copy_asked_ahead(a), *y = copy_asked_ahead(b);
+      const Move *x = asking_move(a), *y = asking_move(b);
       return l->dim == m.dim && l->tile == m.tile && l->parallel == m.parallel && !x == !y &&
-             (!x || x->operand == y->operand);
+             (!x || (x->operand == y->operand && x->copy == y->copy));
     }
     if (const Clip* l = std::get_if<Clip>(&a.node)) return l->dim == std::get<Clip>(b.node).dim;
     if (const Move* l = std::get_if<Move>(&a.node))

@@ -124,6 +124,8 @@ class Space {
   Cost copy(const Spec& s, int operand, Level to) const;
   // The same of an input whose lines were asked for ahead, while those of the next are.
   Cost asked_copy(const Spec& s, int operand, Level to) const;
+  // The same of what is read where it lies, a part of each row, and leaves ask for.
+  Cost asked_view(const Spec& s, int operand) const;
   // What that costs besides where steps of a loop come to other rows.
   Cost asked_rows(const Spec& s, int operand, int dim, i64 tile) const;
   // Starting and ending a parallel region.
@@ -196,6 +198,14 @@ class Space {
   i64 streams_worth(const Spec& s, int operand, const Region& r) const;
   // Whether a copy of an input might ask for what the next one copies.
   bool copies_ask(const Spec& s, int operand) const;
+  // Whether leaves that read one where it lies might, for those of the next step of a loop.
+  bool views_ask(const Spec& s, int operand) const;
+  // ... so large a part: as far ahead as is worth it, twice.
+  bool may_view_ahead(const Region& part) const {
+    return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;
+  }
+  // The dim along which its rows are; -1: none.
+  int dim_along_rows(const Spec& s, int operand) const;
   // Leaves do it for them, of which there are two or more then.
   bool leaves_ask(const Spec& s, int operand) const;
   bool touched(int operand, int dim) const { return touches_[operand][dim]; }
@@ -256,12 +266,18 @@ class Space {
   i64 bytes_of_whole_row(int operand) const;
   bool must_copy(const Spec& root, int operand) const;
   struct Mover;
-  int dim_of_rows(const Spec& root, int operand) const;
-  i64 most_steps_copied(Spec narrow, int operand, bool asked) const;
+  int dim_of_rows(const Spec& root, int operand) const;  // if no sum is along them
+  template <class F>
+  i64 most_steps(Spec narrow, int operand, F holds) const;
+  i64 most_steps_asked(const Spec& narrow, int operand) const;
+  i64 most_steps_copied(const Spec& narrow, int operand, bool asked) const;
+  std::vector<std::pair<Spec, Spec>> parts_of_rows(const Spec& root, int operand) const;
+  Cost starts_of_rows(const Spec& root, const Spec& wide, int operand) const;
   void add_copies(const Spec& root, const Spec& narrow, const Spec& wide, int operand,
                   std::vector<Mover>& out) const;
   Cost least_far_copy(const Spec& root, int operand) const;
   std::vector<Mover> least_copies(const Spec& root, int operand) const;
+  std::vector<Mover> least_views(const Spec& root, int operand) const;
   std::vector<Mover> movers(const Spec& root, int operand) const;
   Cost least_copy(const Spec& root, int operand) const;
   Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;
@@ -332,6 +348,7 @@ class Space {
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
   i64 streamed_millicycles() const;      // a line
   i64 least_leaves(const Extents& extent) const;
+  bool may_ask(const Spec& s, int operand) const;
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;

@@ -1,4 +1,4 @@
-// What leaves ask for between two copies, against what the next copy reads.
+// What leaves ask for between two copies or views, against what the next one reads.
 #include "codegen/ask.h"
 
 #include <dlfcn.h>
@@ -50,12 +50,12 @@ std::vector<Case> cases() {
 TEST_CASE("leaves ask where there are two of them, and few boxes") {
   const Isa& isa = *find_isa("avx2");
   Functions functions;
-  CHECK(!ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 1));
-  CHECK(ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 2));
+  CHECK(!ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), kL2, 1));
+  CHECK(ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), kL2, 2));
   const Order& crossing = *std::find_if(std::begin(kOrders), std::end(kOrders), [](const Order& o) {
     return std::string_view(o.name) == "digits that do not divide each other";
   });
-  CHECK(!ask_function(functions, isa, job_of(crossing, kExtents[5], Dtype::f32), 2));
+  CHECK(!ask_function(functions, isa, job_of(crossing, kExtents[5], Dtype::f32), kL2, 2));
 }
 
 // Four leaves behind every copy.
@@ -67,17 +67,24 @@ TEST_CASE("a program says who asks") {
       k.computation(), *find_isa("avx2"));
   const Problem p{&k.computation(), &machine, family, 1};
   struct Row {
-    std::string_view ahead;
-    int functions, lines;  // that ask; of a row in each
+    std::string_view move;
+    int functions, lines, near;  // that ask; of a row in each, to L2 and to L1
   };
-  for (const Row& row : {Row{"", 0, 0}, {" ahead n", 0, 1}, {" ahead n in leaves", 1, 1}}) {
-    CAPTURE(row.ahead);
-    const Result<ImplPtr> impl = parse_impl(
-        fmt::format("loop n by 16\n  copy b to L1{}\n    loop m by 6\n      call\n", row.ahead), p);
+  constexpr Row kRows[] = {{"copy b to L1", 0, 0, 0},
+                           {"copy b to L1 ahead n", 0, 1, 0},
+                           {"copy b to L1 ahead n in leaves", 1, 1, 0},
+                           {"view b to L1", 0, 0, 0},
+                           {"view b to L2 ahead n in leaves", 1, 1, 0},
+                           {"view b to L1 ahead n in leaves", 1, 0, 1}};
+  for (const Row& row : kRows) {
+    CAPTURE(row.move);
+    const Result<ImplPtr> impl =
+        parse_impl(fmt::format("loop n by 16\n  {}\n    loop m by 6\n      call\n", row.move), p);
     REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
     const std::string text = emit_nest(p, **impl, false).functions;
     CHECK(test::count(text, "static inline void ask") == row.functions);
     CHECK(test::count(text, "_MM_HINT_T1") == row.lines);
+    CHECK(test::count(text, "_MM_HINT_T0") == row.near);
   }
 }
 
@@ -85,7 +92,8 @@ TEST_CASE("a program says who asks") {
 TEST_CASE("compilers keep what asks") {
   const Isa& isa = *find_isa("avx2");
   Functions functions;
-  const auto asking = ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), 3);
+  const auto asking =
+      ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), kL2, 3);
   REQUIRE(asking);
   const std::string base = test::work_directory("ask_kept") + "/ask";
   test::write_file(
@@ -109,7 +117,7 @@ std::string source(const std::vector<Case>& all, std::vector<bool>& asks) {
   Functions functions;
   std::string calls;
   for (size_t i = 0; i < all.size(); ++i) {
-    const auto asking = ask_function(functions, isa, all[i].job, all[i].leaves);
+    const auto asking = ask_function(functions, isa, all[i].job, kL2, all[i].leaves);
     asks.push_back(asking.has_value());
     if (!asking) continue;
     const std::string_view type = c_type(all[i].job.other_type);

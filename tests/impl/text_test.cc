@@ -19,6 +19,8 @@ constexpr std::string_view kPrograms[] = {
     "copy b to L2 ahead k\n"
     "  copy a to L1 ahead k in leaves\n"
     "    call\n",
+    "view b to L2 ahead n in leaves\n"
+    "  call\n",
     "call ahead a 64 streaming\n",
     "hole m=7 n=37 k=19 a@mem b@mem out@mem\n",
     "parallel n by 16\n"
@@ -108,9 +110,9 @@ ImplPtr random_impl(Random& random, const Computation& c, const Extents& extent,
     case 1:
       impl.node = Move{static_cast<int>(random.below(3)), static_cast<Level>(random.below(kLevels)),
                        random.one_in(2)};
-      if (Move& n = std::get<Move>(impl.node); n.copy && random.one_in(2)) {
+      if (Move& n = std::get<Move>(impl.node); random.one_in(2)) {
         n.ahead_dim = static_cast<int>(random.below(static_cast<i64>(c.dims.size())));
-        n.ahead_in_leaves = random.one_in(2);
+        n.ahead_in_leaves = !n.copy || random.one_in(2);
       }
       std::get<Move>(impl.node).body = random_impl(random, c, extent, depth - 1);
       break;
@@ -237,7 +239,7 @@ constexpr ErrorRow kErrors[] = {
      "<impl>:1:24: error: expected `leaves`\n  copy a to L1 ahead k in\n                         "
      "^\n"},
     {"view a to L1 ahead k\n  call",
-     "<impl>:1:14: error: unexpected `ahead`\n  view a to L1 ahead k\n               ^~~~~\n"},
+     "<impl>:1:21: error: expected `in leaves`\n  view a to L1 ahead k\n                      ^\n"},
     {"view a to L1\n  call\n  call",
      "<impl>:3:3: error: `view` has one child; this is a second\n    call\n    ^~~~\n"},
     {"call\ncall",

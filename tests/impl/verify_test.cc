@@ -38,7 +38,12 @@ constexpr Row kMatmulRows[] = {
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy b to L1 ahead m\n  call",
      "copy b to L1 ahead m: b has nothing further along m"},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy out to L1 ahead n\n  call",
-     "copy out to L1 ahead n: only a copy of an input asks for what is next"},
+     "copy out to L1 ahead n: only of inputs is asked for what is next"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "view b to L2 ahead n in leaves\n  call", ""},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "view b to L3 ahead n in leaves\n  call",
+     "view b to L3 ahead n in leaves: what a view reads next is asked for to L1 or L2"},
+    {"m=6 n=16 k=19 a@mem b@mem out@mem", "view out to L1 ahead n in leaves\n  call",
+     "view out to L1 ahead n in leaves: only of inputs is asked for what is next"},
 
     // Loops.
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "loop m by 6\n  call",

@@ -22,8 +22,7 @@ std::string proposals(const Space& space, const Spec& s, std::string_view rewrit
     if (c.decision.rewrite != row) return;
     const ImplPtr impl = build_open(space, s, c);
     out += headline(space.problem(), *impl);
-    if (const Move* copy = copy_asked_ahead(*impl))
-      out += ", " + headline(space.problem(), {*copy});
+    if (const Move* copy = asking_move(*impl)) out += ", " + headline(space.problem(), {*copy});
     for (int i = 0; i < c.cost.children; ++i)
       out += fmt::format(" | {} x {}", c.cost.weight[i], str(c.child[i], space.computation()));
     for (Level l = kL1; l <= kL3; ++l)
@@ -225,6 +224,53 @@ TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   CHECK(proposals(space, s, "copy_ahead") == "");
 }
 
+// Along rows, where leaves read a line or two of each, two leaves or more ask, and a part is no
+// longer than twice the distance of prefetches; two parts have room.
+TEST_CASE("leaves ask for what the next step of a loop reads where it lies") {
+  struct Row {
+    std::string_view text, family;
+    Extents extent;
+    i64 prefetch_bytes;
+    std::string_view want;
+  };
+  constexpr std::string_view kWide =
+      "fma_f32x8 lane=n quantum=m:2,n:48 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  constexpr std::string_view kLong = "(a: f32[14,600], b: f32[600,400]): f32 = matmul(a, b)";
+  constexpr std::string_view kDot =
+      "dot_f32x8 lane=k quantum=m:2,n:6,k:8 a=load_f32x8 b=load_f32x8 out=store_f32";
+  constexpr std::string_view kColumns = "(a: f32[14,600], b: f32[600,40] col): f32 = matmul(a, b)";
+  constexpr Row kRows[] = {
+      {kMatmul,
+       kFamily,
+       {12, 40, 32},
+       1024,
+       "loop n by 16, view b to L2 ahead n in leaves | 2 x m=12 n=16 k=32 a@L2 b@L2 out@L2 | 1 x "
+       "m=12 n=8 k=32 a@L2 b@L2 out@L2 | 6144 bytes of L2\n"
+       "loop n by 16, view b to L1 ahead n in leaves | 2 x m=12 n=16 k=32 a@L2 b@L1 out@L2 | 1 x "
+       "m=12 n=8 k=32 a@L2 b@L1 out@L2 | 6144 bytes of L1\n"},
+      {kMatmul, kFamily, {12, 40, 33}, 1024, ""},
+      {kMatmul, kFamily, {6, 40, 32}, 1024, ""},
+      {kLong, kWide, {12, 96, 4}, 1024, ""},
+      {kColumns, kDot, {8, 6, 40}, 8192, ""},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.family);
+    const KernelSpec k = spec(row.text);
+    Machine machine = toy_machine(8192, 65536);
+    machine.levels[kMemory].asked_by_leaves_millicycles = 3000;
+    machine.prefetch_bytes = row.prefetch_bytes;
+    Family storage;
+    const Problem p{&k.computation(), &machine, family(k.computation(), row.family, storage), 1};
+    Spec s = p.root();
+    s.place.fill({kL2, false});
+    s.place[1] = {kMemory, false};
+    std::copy_n(row.extent.begin(), 3, s.extent.begin());
+    CHECK(proposals(Space(p), s, "view_ahead") == row.want);
+    machine.levels[kMemory].asked_by_leaves_millicycles = 0;
+    CHECK(proposals(Space(p), s, "view_ahead") == "");
+  }
+}
+
 // What a copy that asks costs more than without that key: steps along rows go on.
 TEST_CASE("asking for other rows at every step costs what the machine says") {
   struct Row {
@@ -254,7 +300,7 @@ TEST_CASE("asking for other rows at every step costs what the machine says") {
       Cost out;
       auto each = [&](const Candidate& c) {
         const ImplPtr impl = build_open(space, s, c);
-        const Move* copy = copy_asked_ahead(*impl);
+        const Move* copy = asking_move(*impl);
         if (copy && copy->operand == 1 && copy->level == kL1 && headline(p, *impl) == row.first)
           out = c.cost.base;
       };

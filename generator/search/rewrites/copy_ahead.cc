@@ -74,22 +74,14 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
 
 static ImplPtr build(const Space& space, const Spec& spec, const Decision& d,
                      std::span<const ImplPtr> children) {
-  const int operand = d.detail / kLevels;
   Spec step = spec;
   step.extent[d.subject] = d.value;
-  const bool in_leaves = space.leaves_ask(step, operand);
-  const i64 rest = spec.extent[d.subject] % d.value > 0 ? 1 : 0;
-  std::vector<ImplPtr> copies;
-  for (const ImplPtr& child : children) {
-    const bool last = rest > 0 && copies.size() + 1 == children.size();
-    copies.push_back(make_impl(Move{.operand = operand,
-                                    .level = d.detail % kLevels,
-                                    .copy = true,
-                                    .ahead_dim = last ? -1 : d.subject,
-                                    .ahead_in_leaves = !last && in_leaves,
-                                    .body = child}));
-  }
-  return make_impl(loop_of(space, spec, d.subject, d.value, copies));
+  const int operand = d.detail / kLevels;
+  const Move copy = {.operand = operand,
+                     .level = d.detail % kLevels,
+                     .copy = true,
+                     .ahead_in_leaves = space.leaves_ask(step, operand)};
+  return asking_loop(space, spec, d.subject, d.value, copy, children);
 }
 
 extern const Rewrite copy_ahead;

@@ -42,6 +42,23 @@ inline Loop loop_of(const Space& space, const Spec& spec, int dim, i64 tile,
   return loop;
 }
 
+// The serial loop whose steps begin with a move, which asks for what the next step moves; in what
+// remains it asks for nothing, as nothing is behind it.
+inline ImplPtr asking_loop(const Space& space, const Spec& spec, int dim, i64 tile, Move move,
+                           std::span<const ImplPtr> children) {
+  const bool in_leaves = move.ahead_in_leaves;
+  const size_t rest = spec.extent[dim] % tile > 0 ? 1 : 0;
+  std::vector<ImplPtr> parts;
+  for (const ImplPtr& child : children) {
+    const bool last = parts.size() + rest == children.size();
+    move.ahead_dim = last ? -1 : dim;
+    move.ahead_in_leaves = in_leaves && !last;
+    move.body = child;
+    parts.push_back(make_impl(move));
+  }
+  return make_impl(loop_of(space, spec, dim, tile, parts));
+}
+
 // One move of operand o to every cache level from `farthest` on down. price(level, candidate) fills
 // in the cost and returns the bytes taken there.
 template <class F>

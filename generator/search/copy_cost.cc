@@ -277,8 +277,8 @@ Cost Space::asked_view(const Spec& s, int operand) const {
   r.lines = std::min(r.lines, ceil_div(r.rows * r.row_bytes, r.line_bytes));
   const Cost compute = arithmetic(s), latency = Cost::milli(d.latency_millicycles);
   const Cost alone = lines_of(r, line_millicycles(from, Coming::kPrefetched) + kAskMilli);
-  const Cost asked = std::max(lines_of(r, d.asked_by_leaves_millicycles + kAskMilli),
-                              alone - overlap(alone, compute));
+  const Cost asked =
+      std::max(lines_of(r, d.asked_view_millicycles + kAskMilli), alone - overlap(alone, compute));
   return std::max(asked + row_starts(s, operand, r), latency - std::min(latency, compute));
 }
 
@@ -317,7 +317,7 @@ bool Space::may_ask(const Spec& s, int operand) const {
 bool Space::views_ask(const Spec& s, int operand) const {
   constexpr i64 kFollowedLines = 3;
   const LevelDesc& from = machine().levels[s.place[operand].level];
-  if (!may_ask(s, operand) || from.asked_by_leaves_millicycles == 0) return false;
+  if (!may_ask(s, operand) || from.asked_view_millicycles == 0) return false;
   return rows_of(leaf_of(s), operand, -1, 0).row_bytes < kFollowedLines * from.line;
 }
 

@@ -152,8 +152,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       out.copies = out.copies + least_copy(root, o);
     } else if (from > kL1) {
       i64 each = asked_line(o, from);
-      if (input && (copies_ask(root, o) || views_ask(root, o)))
-        each = std::min(each, line_millicycles(from, Coming::kAskedAhead));
+      if (input) each = std::min(each, least_asked_line(root, o).value_or(each));
       if (input) {
         const Percent percent = least_percent(root.place[o], o);
         each = std::min(each, least_line(root.place[o], percent.streamed, percent.asked));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -75,11 +76,21 @@ Cost Space::least_view(const Spec& root, int operand) const {
   return lines - overlap(lines, beside);
 }
 
-// One that asks for its lines: in no less time than the level has them but for the arithmetic of
-// those who read what it copies, which are all that read the input, each once.
-Cost Space::least_asked_copy(const Spec& root, int operand, i64 lines) const {
+// What somebody asks for a step ahead, if anybody does, beside arithmetic.
+std::optional<i64> Space::least_asked_line(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
-  const Cost asked = lines * Cost::milli(line_millicycles(from, Coming::kAskedAhead) + kAskMilli);
+  std::optional<i64> least;
+  if (copies_ask(root, operand)) least = line_millicycles(from, Coming::kAskedAhead);
+  if (const i64 view = machine().levels[from].asked_view_millicycles; views_ask(root, operand))
+    least = std::min(view, least.value_or(view));
+  return least;
+}
+
+// All of an input in parts that somebody asks for, at the price of a line beside arithmetic: in no
+// less time than the level has them but for the arithmetic of those who read it, each once.
+Cost Space::least_asked(const Spec& root, int operand, i64 lines, i64 each) const {
+  const Level from = root.place[operand].level;
+  const Cost asked = lines * Cost::milli(each + kAskMilli);
   const Cost come = lines * Cost::milli(line_millicycles(from, Coming::kPrefetched) + kAskMilli);
   return std::max(asked, come - std::min(come, arithmetic(root)));
 }
@@ -101,7 +112,7 @@ i64 Space::most_steps(Spec narrow, int operand, F holds) const {
 i64 Space::most_steps_asked(const Spec& narrow, int operand) const {
   return most_steps(narrow, operand, [&](const Spec& s) {
     const Region r = region(s, operand);
-    return may_view_ahead(r) &&
+    return worth_asking(r) &&
            (r.footprint(kL2) <= capacity().at(kL2) || r.footprint(kL1) <= capacity().at(kL1));
   });
 }
@@ -168,9 +179,9 @@ void Space::add_copies(const Spec& root, const Spec& narrow, const Spec& wide, i
   if (copies_stream(wide, operand, region(wide, operand)))
     plain = std::min(plain, overlapped(all(Coming::kStreamed), own));
   out.push_back({most_steps_copied(narrow, operand, false), plain});
-  if (!copies_ask(root, operand) && !views_ask(root, operand)) return;
-  out.push_back({most_steps_copied(narrow, operand, true),
-                 least_asked_copy(root, operand, lines) + rows + own});
+  if (const std::optional<i64> each = least_asked_line(root, operand))
+    out.push_back({most_steps_copied(narrow, operand, true),
+                   least_asked(root, operand, lines, *each) + rows + own});
 }
 
 // Views of all of an input, or those whose parts leaves ask for.
@@ -179,9 +190,10 @@ std::vector<Space::Mover> Space::least_views(const Spec& root, int operand) cons
   if (!views_ask(root, operand)) return out;
   const Region all = region(root, operand);
   const i64 lines = std::min(all.lines, all.rows * all.row_bytes / all.line_bytes);
+  const i64 each = machine().levels[root.place[operand].level].asked_view_millicycles;
+  const Cost asked = least_asked(root, operand, lines, each);
   for (const auto& [narrow, wide] : parts_of_rows(root, operand))
-    out.push_back({most_steps_asked(narrow, operand),
-                   least_asked_copy(root, operand, lines) + starts_of_rows(root, wide, operand)});
+    out.push_back({most_steps_asked(narrow, operand), asked + starts_of_rows(root, wide, operand)});
   return out;
 }
 

@@ -33,6 +33,7 @@
 // - Only a part of L1 and L2 is promised to operands: streams need room too.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "impl/clip.h"
@@ -200,9 +201,9 @@ class Space {
   bool copies_ask(const Spec& s, int operand) const;
   // Whether leaves that read one where it lies might, for those of the next step of a loop.
   bool views_ask(const Spec& s, int operand) const;
-  // ... so large a part: as far ahead as is worth it, twice.
-  bool may_view_ahead(const Region& part) const {
-    return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;
+  // ... such a part: two leaves or more share in asking, and it is not too far ahead.
+  bool views_ask_for(const Spec& part, int operand) const {
+    return least_leaves(part.extent) > 1 && worth_asking(region(part, operand));
   }
   // The dim along which its rows are; -1: none.
   int dim_along_rows(const Spec& s, int operand) const;
@@ -280,7 +281,8 @@ class Space {
   std::vector<Mover> least_views(const Spec& root, int operand) const;
   std::vector<Mover> movers(const Spec& root, int operand) const;
   Cost least_copy(const Spec& root, int operand) const;
-  Cost least_asked_copy(const Spec& root, int operand, i64 lines) const;
+  std::optional<i64> least_asked_line(const Spec& root, int operand) const;
+  Cost least_asked(const Spec& root, int operand, i64 lines, i64 each) const;
   Cost least_view(const Spec& root, int operand) const;
   struct Reread;
   struct Held;
@@ -349,6 +351,10 @@ class Space {
   i64 streamed_millicycles() const;      // a line
   i64 least_leaves(const Extents& extent) const;
   bool may_ask(const Spec& s, int operand) const;
+  // As far ahead as is worth it for a stream, twice.
+  bool worth_asking(const Region& part) const {
+    return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;
+  }
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
   bool prefetch_saves(Level from) const;

@@ -60,6 +60,8 @@ struct LevelDesc {
   // known. 0: not known.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
+  // The same of what no copy reads, but leaves where it lies; 0: they do not ask for it.
+  i64 asked_view_millicycles = 0;
   // What a row costs besides where those that copies ask for begin anew at every step. 0: nothing.
   i64 asked_row_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1

@@ -250,11 +250,12 @@ class Reader {
     const auto bad = [&](std::string_view key, std::string text) { return fail_at(l, key, text); };
     const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
     const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
+    const std::pair view("asked_view_line_cycles", d.asked_view_millicycles);
     const std::pair next_rows("next_rows_line_cycles", d.next_rows_millicycles);
     const std::pair rows("rows_line_cycles", d.rows_millicycles);
     const std::pair windows("window_line_cycles", d.window_millicycles);
     for (const auto& [key, value] :
-         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves, next_rows})
+         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves, view, next_rows})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
     if (d.streams_percent > 0 && l != kL3)
@@ -277,7 +278,7 @@ class Reader {
           "has no effect: only in [L3] and [memory], with `stream_line_cycles`, do rows come "
           "as streams");
     for (const auto& [key, line] : {std::pair("stream_line_cycles", d.stream_millicycles), by_copy,
-                                    by_leaves, next_rows, rows, windows})
+                                    by_leaves, view, next_rows, rows, windows})
       if (line > d.line_millicycles)
         return bad(key,
                    fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));

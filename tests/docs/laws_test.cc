@@ -73,6 +73,7 @@ constexpr std::string_view kSpecs[] = {
     "(x: f32[1,7,6,2], k: f32[3,3,2,9]): f32 = "
     "conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1), k)",
     "(a: f32[2,256], b: f32[256,40]): f32 = matmul(a, b)",
+    "(a: f32[12,80], b: f32[80,120]): f32 = matmul(a, b)",
 };
 
 // Of the only stage; of a padded one without its pads.
@@ -84,9 +85,10 @@ Computation computation_of(const KernelSpec& k) {
 TEST_CASE("children are smaller, weights not negative, candidates the same each time") {
   Result<Machine> machine = load_machine("zen5");
   REQUIRE(machine.ok());
-  // Of which the last of the Specs lies in memory, and copies of it ask.
+  // Of which the last of the Specs lie in memory, and copies and views of them ask.
   machine->levels[kL2].bytes = machine->levels[kL3].bytes = 32768;
   machine->levels[kMemory].asked_copy_millicycles = machine->levels[kMemory].line_millicycles / 2;
+  machine->levels[kMemory].asked_view_millicycles = machine->levels[kMemory].line_millicycles / 2;
   Tally tally;
   for (const std::string_view text : kSpecs) {
     CAPTURE(text);

@@ -257,7 +257,7 @@ TEST_CASE("leaves ask for what the next step of a loop reads where it lies") {
     CAPTURE(row.family);
     const KernelSpec k = spec(row.text);
     Machine machine = toy_machine(8192, 65536);
-    machine.levels[kMemory].asked_by_leaves_millicycles = 3000;
+    machine.levels[kMemory].asked_view_millicycles = 3000;
     machine.prefetch_bytes = row.prefetch_bytes;
     Family storage;
     const Problem p{&k.computation(), &machine, family(k.computation(), row.family, storage), 1};
@@ -266,7 +266,8 @@ TEST_CASE("leaves ask for what the next step of a loop reads where it lies") {
     s.place[1] = {kMemory, false};
     std::copy_n(row.extent.begin(), 3, s.extent.begin());
     CHECK(proposals(Space(p), s, "view_ahead") == row.want);
-    machine.levels[kMemory].asked_by_leaves_millicycles = 0;
+    machine.levels[kMemory].asked_view_millicycles = 0;
+    machine.levels[kMemory].asked_by_leaves_millicycles = 3000;
     CHECK(proposals(Space(p), s, "view_ahead") == "");
   }
 }

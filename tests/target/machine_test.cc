@@ -140,6 +140,11 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kMemory].asks_ahead() && !m.levels[kL3].asks_ahead();
      },
      [](const Machine& m) { return !m.levels[kMemory].asks_ahead(); }},
+    {"prefetched_line_cycles = 9\n", "asked_view_line_cycles = 5.5\n",  // less than shared
+     [](const Machine& m) {
+       return m.levels[kMemory].asked_view_millicycles == 5'500 && !m.levels[kMemory].asks_ahead();
+     },
+     [](const Machine& m) { return m.levels[kMemory].asked_view_millicycles == 0; }},
     {"store_per_cycle = 1\n", "l2_overlap_percent = 95\n",
      [](const Machine& m) {
        return m.overlap_percent(kL2, 256) == 95 && m.overlap_percent(kL2, 512) == 95;
@@ -362,7 +367,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},

@@ -10,11 +10,11 @@
 // Prefetchers of the CPU do not follow rows of which a leaf reads a line or two, and a core that
 // waits for each of them has nothing else to do: what is few times used is not worth copying, but
 // worth asking for. Proposed where the machine says what such a line costs
-// (`asked_by_leaves_line_cycles`) and two leaves or more share in asking (codegen/ask.cc), for
+// (`asked_view_line_cycles`) and two leaves or more share in asking (codegen/ask.cc), for
 // parts of twice `prefetch_bytes` at most. (Emerald Rapids, 2.9 GHz, f32 4x421x2445 by AVX2, b in
-// L3, leaves of 4 x 16, 32 steps of the sum, parts of 4, 8, 16, 32 and 64 KiB along rows 163 us, to
-// L1, 180, 193, 197 and 201, to L2; the next 32 rows of 256 bytes to 4 KiB 219 to 270; as it lies
-// 478, copied and asked for 193. OpenBLAS, BLIS and oneDNN 276, 182 and 197.)
+// L3, leaves of 4 x 16, 32 steps of the sum, parts along rows of 4 and 8 KiB, to L1, 162 and 164
+// us, of 8, 16, 32 and 64, to L2, 180, 193, 197 and 201; the next 32 rows of 256 bytes to 4 KiB 219
+// to 270; as it lies 478, copied and asked for 193. OpenBLAS, BLIS and oneDNN 276, 182 and 197.)
 
 #include "search/rewrites/menus.h"
 
@@ -26,7 +26,7 @@ static void propose(const Space& space, const Spec& spec, int d, int o, i64 tile
   const Spec& step = parts.front().spec;
   const i64 steps = spec.extent[d] / tile;
   const Region part = space.region(step, o);
-  if (steps < 2 || !space.leaves_ask(step, o) || !space.may_view_ahead(part)) return;
+  if (steps < 2 || !space.views_ask_for(step, o)) return;
   const Cost plain = space.view(step, o), asked = space.asked_view(step, o);
   for (const Level to : {kL2, kL1}) {
     if (space.machine().levels[to].bytes == 0) continue;

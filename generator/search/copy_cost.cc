@@ -311,14 +311,19 @@ bool Space::may_ask(const Spec& s, int operand) const {
   return place.level >= kL3 && !place.packed && !family().isa->prefetch_to_l2.empty();
 }
 
-// Rows of which leaves read so many lines at a time prefetchers follow. (Emerald Rapids, f32 by
-// AVX-512, b in L3, as it lies and asked for: 16x2048x2048, leaves of 8 x 48, 1082 and 1145 us,
-// 4x421x2445, 4 x 96, 173 and 187.)
+// Rows of which leaves read so many lines at a time prefetchers follow; so they do where leaves sum
+// along them. (Emerald Rapids, f32 by AVX-512, b in L3, as it lies and asked for: 16x2048x2048,
+// leaves of 8 x 48, 1082 and 1145 us, 4x421x2445, 4 x 96, 173 and 187.) The whole leaf counts, so
+// that parts of a Spec ask for nothing that all of it does not.
 bool Space::views_ask(const Spec& s, int operand) const {
   constexpr i64 kFollowedLines = 3;
   const LevelDesc& from = machine().levels[s.place[operand].level];
-  if (!may_ask(s, operand) || from.asked_view_millicycles == 0) return false;
-  return rows_of(leaf_of(s), operand, -1, 0).row_bytes < kFollowedLines * from.line;
+  if (!may_ask(s, operand) || from.asked_view_millicycles == 0 || has_windows(operand))
+    return false;
+  const int dim = dim_along_rows(s, operand);
+  if (dim < 0 || computation().dims[dim].reduction) return false;
+  const i64 size = bytes(computation().operands[operand].dtype);
+  return family().quantum[dim] * size < kFollowedLines * from.line;
 }
 
 // What a copy holds, made into what is stored.

@@ -5,11 +5,10 @@
 //                                       rest { view x to L { ... } }
 //                   cost = loop + first view + steps * asked view + children, bytes of both parts
 //
-// or `split`, along whatever dim the rows of x are.
-//
-// Prefetchers of the CPU do not follow rows of which a leaf reads a line or two, and a core that
-// waits for each of them has nothing else to do: what is few times used is not worth copying, but
-// worth asking for. Proposed where the machine says what such a line costs
+// where rows of x are along n. Prefetchers of the CPU do not follow rows of which a leaf reads a
+// line or two, and a core that waits for each of them has nothing else to do: what is few times
+// used is not worth copying, but worth asking for. Proposed where the machine says what such a line
+// costs
 // (`asked_view_line_cycles`) and two leaves or more share in asking (codegen/ask.cc), for
 // parts of twice `prefetch_bytes` at most. (Emerald Rapids, 2.9 GHz, f32 4x421x2445 by AVX2, b in
 // L3, leaves of 4 x 16, 32 steps of the sum, parts along rows of 4 and 8 KiB, to L1, 162 and 164
@@ -48,11 +47,9 @@ static void propose(const Space& space, const Spec& spec, int d, int o, i64 tile
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || spec.uncut != 0) return;
   for (int o = 0; o < space.computation().inputs(); ++o) {
-    const int along = space.views_ask(spec, o) ? space.dim_along_rows(spec, o) : -1;
-    if (along < 0) continue;
-    const bool reduction = space.computation().dims[along].reduction;
-    if (reduction && !space.accumulates(spec)) continue;
-    each_tile(space, spec, reduction, [&](int d, i64 tile, Cost loop) {
+    if (!space.views_ask(spec, o)) continue;
+    const int along = space.dim_along_rows(spec, o);
+    each_tile(space, spec, false, [&](int d, i64 tile, Cost loop) {
       if (d == along) propose(space, spec, d, o, tile, loop, emit);
     });
   }

@@ -14,7 +14,7 @@ namespace {
 // ready are not always where a pipe is free. (G: tiles of 8, 9, 10, 11 and 12 accumulators
 // take 4.7, 5.0, 5.3, 5.65 and 6.05 cycles a step for 4, 4.5, 5, 5.5 and 6, whatever their shape;
 // this makes 4.7, 5.03, 5.35, 5.68 and 6. Before, 10 rows were better done 5 at a time than 6
-// and 4.)
+// and 4. A Zen 3 takes 4.0, 4.5, 5.0 and 6.1.)
 constexpr i64 kScheduledPercent = 65;  // of the arithmetic
 constexpr i64 kWaitedPercent = 47;     // of the chain
 constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, the shorter
@@ -80,6 +80,23 @@ i64 Space::work_millicycles(const Work& work) const {
                    millicycles(vector, p.vector), millicycles(w.fma + w.bf16 + w.shuffle, both),
                    millicycles(w.load, p.load), millicycles(w.store, p.store),
                    1000 * issued / machine().issue_per_cycle, w.chain, scheduled});
+}
+
+// Whether leaves need their load pipes for longer than they compute; all leaves of a family, so that
+// the answer is the same whatever kernel it is of.
+bool Space::loads_all_the_time() const {
+  constexpr i64 kSteps = 16;
+  if (family().kernel->moves) return false;
+  Extents leaf;
+  leaf.fill(1);
+  for (int d = 0; d < dims(); ++d)
+    leaf[d] = family().quantum[d] * (computation().dims[d].reduction ? kSteps : 1);
+  const Work w = leaf_work(leaf);
+  const Pipes& p = pipes();
+  const i64 arithmetic =
+      std::max({millicycles(w.fma, p.fma), millicycles(w.bf16, p.bf16), millicycles(w.alu, p.alu),
+                millicycles(w.fma + w.bf16 + w.alu, p.vector)});
+  return millicycles(w.load, p.load) > arithmetic;
 }
 
 // What waits for the end of a sum comes after it; where nothing is summed, vectors are loaded,

@@ -191,9 +191,8 @@ std::vector<Space::Mover> Space::least_views(const Spec& root, int operand) cons
   const Region all = region(root, operand);
   const i64 lines = std::min(all.lines, all.rows * all.row_bytes / all.line_bytes);
   const i64 each = machine().levels[root.place[operand].level].asked_view_millicycles;
-  const Cost asked = least_asked(root, operand, lines, each);
-  for (const auto& [narrow, wide] : parts_of_rows(root, operand))
-    out.push_back({most_steps_asked(narrow, operand), asked + starts_of_rows(root, wide, operand)});
+  const Spec narrow = parts_of_rows(root, operand).front().first;
+  out.push_back({most_steps_asked(narrow, operand), least_asked(root, operand, lines, each)});
   return out;
 }
 

@@ -112,6 +112,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
     if (!family().packed[o].digits.empty()) copying_[o] = copying(o);
   }
   describe_extras();
+  loads_all_the_time_ = loads_all_the_time();
   make_menus();
   Menus menus;
   for (int d = 0; d < dims(); ++d) {

@@ -332,6 +332,7 @@ class Space {
   Region packed_region(const Extents& e, int operand) const;
   Region given_region(const Spec& s, int operand) const;
   Work leaf_work(const Extents& e) const;
+  bool loads_all_the_time() const;
   void add_partial_loads(const Spec& s, Work& w) const;
   i64 reduction_step(int dim) const;
   i64 add_whole_edges(const Spec& s, Work& w) const;
@@ -449,6 +450,7 @@ class Space {
   bool output_leaves_ = false;
   bool streams_ = false;  // as far as all leaves are concerned
   bool packs_[kMaxOperands] = {};
+  bool loads_all_the_time_ = false;
   Uops mapped_;        // of one vector: the body, or what of it comes before the row of a sum
   Uops body_extras_;   // of one vector: what the body of a sum reads beside it
   Uops finished_;      // of one vector or sum: in leaves

@@ -162,7 +162,8 @@ i64 Space::line_at(Level l, Coming how, int percent) const {
   if (how == Coming::kWindows && d.window_millicycles > 0) alone = d.window_millicycles;
   if (how == Coming::kAlone && d.lone_millicycles > 0) alone = d.lone_millicycles;
   // Beside arithmetic: how much of it there has to be, asked_copy() says.
-  if (how == Coming::kAskedAhead && d.asks_ahead()) return d.least_asked_millicycles();
+  if (how == Coming::kAskedAhead && d.asks_ahead())
+    return loads_all_the_time_ ? d.asked_by_copy_millicycles() : d.least_asked_millicycles();
   const i64 users = std::min(problem_.threads, d.shared_by);
   const int least = percent == 100 ? 100 : std::max(percent, d.streams_percent);
   return std::max(alone * least / 100, d.shared_line_millicycles * users);

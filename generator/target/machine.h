@@ -57,7 +57,7 @@ struct LevelDesc {
   i64 piece_millicycles = 0;
   // What is waited for a line that a copy reads and that was asked for, to L2, beside the
   // arithmetic between: by the copy before it; by leaves, two or more, which do it where that is
-  // known. 0: not known.
+  // known and their load pipes have time. 0: not known.
   i64 asked_copy_millicycles = 0;
   i64 asked_by_leaves_millicycles = 0;
   // The same of what no copy reads, but leaves where it lies; 0: they do not ask for it.

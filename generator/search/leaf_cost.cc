@@ -82,8 +82,8 @@ i64 Space::work_millicycles(const Work& work) const {
                    1000 * issued / machine().issue_per_cycle, w.chain, scheduled});
 }
 
-// Whether leaves need their load pipes for longer than they compute; all leaves of a family, so that
-// the answer is the same whatever kernel it is of.
+// Whether leaves need their load pipes for longer than they compute; all leaves of a family, so
+// that the answer is the same whatever kernel it is of.
 bool Space::loads_all_the_time() const {
   constexpr i64 kSteps = 16;
   if (family().kernel->moves) return false;

@@ -58,5 +58,79 @@ TEST_CASE("copies of results that are rounded") {
   }
 }
 
+TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any") {
+  // 32 rows of 2 lines of b, 8 KiB apart in memory; leaves of 2 cycles a row of `a` and row of b.
+  Machine machine = toy_machine();
+  LevelDesc& memory = machine.levels[kMemory];
+  memory.line_millicycles = 20'000;
+  memory.prefetched_millicycles = 14'000;
+  memory.shared_line_millicycles = 9'000;
+  memory.shared_by = 2;
+  memory.asked_by_leaves_millicycles = 4'000;
+  const auto asked = [&](i64 m, int threads) {
+    const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
+    const Result<Family> f = parse_family(
+        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+        k.computation(), *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation(), &machine, *f, threads});
+    Spec s = space.problem().root();
+    s.extent[0] = m;
+    s.extent[1] = s.extent[2] = 32;
+    s.place[1] = {kMemory, false};
+    return static_cast<i64>(space.asked_copy(s, 1, kL2).value());
+  };
+  const i64 plenty = asked(60, 1);
+  CHECK(asked(1, 1) - plenty == (64 * 14'500 - 64'000) - 64 * 4'500);
+  CHECK(asked(60, 2) == plenty);  // two share what is less than the arithmetic
+  CHECK(asked(1, 2) - asked(1, 1) == 64 * (2 * 9'000 - 14'000));
+  memory.row_millicycles = 30'000;
+  CHECK(asked(60, 1) - plenty == 32 * 30'000);
+  memory.row_millicycles = 0;
+  const i64 bare = asked(1, 1);
+  memory.asked_copy_millicycles = 4'000;
+  memory.asked_by_leaves_millicycles = 0;  // the copy asks, beside the same arithmetic
+  CHECK(asked(60, 1) == plenty);
+  CHECK(asked(1, 1) == bare);
+}
+
+TEST_CASE("leaves ask where their loads leave room for it, and pay for no rows") {
+  constexpr struct {
+    std::string_view family;
+    i64 loads;  // per cycle, in thousandths
+    bool want;
+  } kRows[] = {
+      // Of so many loads a step, beside multiply-adds of 6, 4, 4, 6, 6 and 4 cycles: 8, 6, 6, 13,
+      // 13, 9.
+      {"fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8", 2000, true},
+      {"fma_f32x8 lane=n quantum=m:4,n:16 a=broadcast_f32x8 b=load_f32x8", 2000, true},
+      {"fma_f32x8 lane=n quantum=m:2,n:32 a=broadcast_f32x8 b=load_f32x8", 2000, true},
+      {"fma_f32x8 lane=n quantum=n:96 a=broadcast_f32x8 b=load_f32x8", 2000, false},
+      {"fma_f32x8 lane=n quantum=m:12,n:8 a=broadcast_f32x8 b=load_f32x8", 2000, false},
+      {"fma_f32x8 lane=n quantum=m:8,n:8 a=broadcast_f32x8 b=load_f32x8", 2000, false},
+      {"fma_f32x8 lane=n quantum=n:96 a=broadcast_f32x8 b=load_f32x8", 3000, true},
+      {"fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8", 1000, false},
+  };
+  for (const auto& row : kRows) {
+    CAPTURE(row.family);
+    Machine machine = toy_machine();
+    machine.core.load = row.loads;
+    LevelDesc& memory = machine.levels[kMemory];
+    memory.asked_by_leaves_millicycles = memory.asked_view_millicycles = 4'000;
+    memory.line_millicycles = memory.prefetched_millicycles = 20'000;
+    const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
+    const Result<Family> f = parse_family(std::string(row.family) + " out=store_f32x8",
+                                          k.computation(), *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation(), &machine, *f, 1});
+    Spec s = space.problem().root();
+    s.place[1] = {kMemory, false};
+    CHECK(space.leaves_ask(s, 1) == row.want);
+    const Cost view = space.asked_view(s, 1);
+    memory.row_millicycles = 30'000;
+    CHECK(space.asked_view(s, 1) == view);
+  }
+}
+
 }  // namespace
 }  // namespace morello

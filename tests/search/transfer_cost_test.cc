@@ -559,40 +559,4 @@ TEST_CASE("several streams take what the machine says of one") {
 }
 
 }  // namespace
-TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any") {
-  // 32 rows of 2 lines of b, 8 KiB apart in memory; leaves of 2 cycles a row of `a` and row of b.
-  Machine machine = toy_machine();
-  LevelDesc& memory = machine.levels[kMemory];
-  memory.line_millicycles = 20'000;
-  memory.prefetched_millicycles = 14'000;
-  memory.shared_line_millicycles = 9'000;
-  memory.shared_by = 2;
-  memory.asked_by_leaves_millicycles = 4'000;
-  const auto asked = [&](i64 m, int threads) {
-    const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
-    const Result<Family> f = parse_family(
-        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-        k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, threads});
-    Spec s = space.problem().root();
-    s.extent[0] = m;
-    s.extent[1] = s.extent[2] = 32;
-    s.place[1] = {kMemory, false};
-    return static_cast<i64>(space.asked_copy(s, 1, kL2).value());
-  };
-  const i64 plenty = asked(60, 1);
-  CHECK(asked(1, 1) - plenty == (64 * 14'500 - 64'000) - 64 * 4'500);
-  CHECK(asked(60, 2) == plenty);  // two share what is less than the arithmetic
-  CHECK(asked(1, 2) - asked(1, 1) == 64 * (2 * 9'000 - 14'000));
-  memory.row_millicycles = 30'000;
-  CHECK(asked(60, 1) - plenty == 32 * 30'000);
-  memory.row_millicycles = 0;
-  const i64 bare = asked(1, 1);
-  memory.asked_copy_millicycles = 4'000;
-  memory.asked_by_leaves_millicycles = 0;  // the copy asks, beside the same arithmetic
-  CHECK(asked(60, 1) == plenty);
-  CHECK(asked(1, 1) == bare);
-}
-
 }  // namespace morello

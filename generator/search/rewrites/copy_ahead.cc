@@ -10,12 +10,13 @@
 // A copy has nothing to do while its lines come, and between two copies of a loop nobody waits for
 // any: so one asks for the lines of the next. Prefetchers of the CPU do not, where a copy leaves a
 // row after a few lines. Where two leaves or more stand between the copies, whose load pipes have
-// time for it, these may ask, in shares (`ahead n in leaves`, codegen/ask.cc). Proposed where the machine says what such a line costs:
-// `asked_by_leaves_line_cycles` where leaves ask, `asked_copy_line_cycles` where they do not. Which
-// of the two is faster the CPU decides. (G: codegen/ask.cc. Zen 4, f32 by AVX2, the same nests with
-// copies that ask and with leaves that do, us: 8x2048x4096 2188 and 3085, 16x4096x4096 6575 and
-// 7820, 16x2048x2048 1570 and 1690; there evenly between the steps of each leaf 1614, all before
-// the first leaf 2313, two copies ahead 1523, but 16x4096x4096 7083.)
+// time for it, these may ask, in shares (`ahead n in leaves`, codegen/ask.cc). Proposed where the
+// machine says what such a line costs: `asked_by_leaves_line_cycles` where leaves ask,
+// `asked_copy_line_cycles` where they do not. Which of the two is faster the CPU decides. (G:
+// codegen/ask.cc. Zen 4, f32 by AVX2, the same nests with copies that ask and with leaves that do,
+// us: 8x2048x4096 2188 and 3085, 16x4096x4096 6575 and 7820, 16x2048x2048 1570 and 1690; there
+// evenly between the steps of each leaf 1614, all before the first leaf 2313, two copies ahead
+// 1523, but 16x4096x4096 7083.)
 //
 // What is asked for takes room in L2, in as few sets as its rows begin in. (Zen 4, L2 of 1 MiB, f32
 // by AVX2: 16x2048x2048 from L3, rows 8 KiB apart, in parts of 128 x 32, of which half of it could

@@ -14,7 +14,7 @@ namespace {
 // ready are not always where a pipe is free. (G: tiles of 8, 9, 10, 11 and 12 accumulators
 // take 4.7, 5.0, 5.3, 5.65 and 6.05 cycles a step for 4, 4.5, 5, 5.5 and 6, whatever their shape;
 // this makes 4.7, 5.03, 5.35, 5.68 and 6. Before, 10 rows were better done 5 at a time than 6
-// and 4. A Zen 3 takes 4.0, 4.5, 5.0 and 6.1.)
+// and 4. A Zen 3 takes 4.1, 4.5, 5.1 and 6.1 for 8, 9, 10 and 12.)
 constexpr i64 kScheduledPercent = 65;  // of the arithmetic
 constexpr i64 kWaitedPercent = 47;     // of the chain
 constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, the shorter

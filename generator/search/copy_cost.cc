@@ -298,7 +298,7 @@ Cost Space::asked_rows(const Spec& s, int operand, int dim, i64 tile) const {
 // beside loads that follow each other without a gap come no sooner. (Zen 3, f32 12x4096x3072, 48
 // MiB, by AVX2, copies of 32 x 96, who asks, leaves and copies: leaves of 2 x 32, which load for 3
 // of 4 cycles, 5.7 and 8.2 ms, of 1 x 96, for 6.5 of 6, 9.5 and 8.6; from L3, 16x512x768, the
-// latter 333 and 292 us, of 2 x 48 213 by leaves.)
+// latter 333 and 292 us, of 2 x 48 209 and 201.)
 bool Space::leaves_ask(const Spec& s, int operand) const {
   const LevelDesc& from = machine().levels[s.place[operand].level];
   return from.asked_by_leaves_millicycles > 0 && !loads_all_the_time_ && least_leaves(s.extent) > 1;

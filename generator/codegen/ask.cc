@@ -6,7 +6,6 @@
 #include "codegen/ask.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "codegen/access.h"
 #include "impl/copy_box.h"
@@ -16,6 +15,12 @@ namespace morello {
 namespace {
 
 constexpr size_t kMostBoxes = 4;
+// Most lines that a leaf asks for at once. (Zen 5, f32 16x2048x6144 by AVX-512 from memory, copies
+// of 32 x 192 with eight leaves behind them: 48 lines before each leaf @ us, 24 before it and 24
+// in its middle @, four times 12 @.)
+constexpr i64 kMostAtOnce = 16;
+// Shares of fewer parts each are divided evenly, in lines, rather than cheaply.
+constexpr i64 kFewParts = 4;
 // To GCC a function that does nothing but ask does nothing, and it drops its calls.
 constexpr std::string_view kEffect = "__asm__ volatile(\"\");";
 
@@ -24,6 +29,9 @@ struct Rows {
   std::vector<BoxDigit> digits;  // from row to row, the longest way first
   Offset begin = {};
   i64 count = 1, lines = 1;
+  i64 at_once = 1;  // lines of a part; the last one of a row may overlap the one before
+  i64 pieces() const { return ceil_div(lines, at_once); }
+  i64 parts() const { return count * pieces(); }
 };
 
 Rows rows_of(const Box& box, i64 element_bytes) {
@@ -49,37 +57,57 @@ Rows rows_of(const Box& box, i64 element_bytes) {
 class AskWriter {
  public:
   AskWriter(std::string_view instruction, const PackJob& job, const std::vector<Box>& boxes,
-            i64 leaves);
+            i64 leaves, bool within);
   Body body();
   i64 share() const { return share_; }
+  i64 times() const { return times_; }
 
  private:
-  i64 parts(const Rows& r) const { return by_line_ ? r.count * r.lines : r.count; }
+  void divide(i64 shares);
+  i64 in_parts(i64 most_lines);
   void ask_for(const Rows& r, const std::string& part);
 
   std::string_view instruction_;
   const PackJob& job_;
   std::vector<Rows> rows_;
-  bool by_line_ = false;  // parts are lines, else rows
-  i64 parts_ = 0, share_ = 0;
+  i64 parts_ = 0, share_ = 0, times_ = 1;
   bool exact_ = false;  // the shares are all parts and no more
   Writer w_{1};
 };
 
 AskWriter::AskWriter(std::string_view instruction, const PackJob& job,
-                     const std::vector<Box>& boxes, i64 leaves)
+                     const std::vector<Box>& boxes, i64 leaves, bool within)
     : instruction_(instruction), job_(job) {
   for (const Box& box : boxes) rows_.push_back(rows_of(box, bytes(job.other_type)));
-  const auto total = [&] {
-    return std::accumulate(rows_.begin(), rows_.end(), i64{0},
-                           [&](i64 sum, const Rows& r) { return sum + parts(r); });
-  };
-  by_line_ = total() < leaves || std::any_of(rows_.begin(), rows_.end(), [](const Rows& r) {
-               return r.lines > kUnrolledLines;
-             });
-  parts_ = total();
-  share_ = ceil_div(parts_, leaves);
-  exact_ = share_ * leaves == parts_;
+  i64 lines = 0;
+  for (const Rows& r : rows_) lines += r.count * r.lines;
+  if (within)
+    while (lines > leaves * times_ * kMostAtOnce) times_ *= 2;  // as steps of sums are divided
+  const i64 shares = leaves * times_;
+  divide(shares);
+  share_ = ceil_div(parts_, shares);
+  exact_ = share_ * shares == parts_;
+}
+
+// Rows in as few parts of so many lines at most as there are, and as even ones.
+i64 AskWriter::in_parts(i64 most_lines) {
+  parts_ = 0;
+  for (Rows& r : rows_) {
+    r.at_once = ceil_div(r.lines, ceil_div(r.lines, most_lines));
+    parts_ += r.parts();
+  }
+  return parts_;
+}
+
+// Where a part lies takes divisions, so that a part is a row, or some lines of a long one, and a
+// line only where there are too few of those for all leaves. (Zen 5, f32 16x1024x1536 by AVX-512
+// from L3, rows of 12 lines, two leaves behind 48 of each: line by line @ us, by four @.)
+void AskWriter::divide(i64 shares) {
+  const bool long_rows = std::any_of(rows_.begin(), rows_.end(),
+                                     [](const Rows& r) { return r.lines > kUnrolledLines; });
+  const i64 parts = in_parts(kUnrolledLines);
+  const bool even = parts % shares == 0 || parts >= kFewParts * shares;
+  if (parts < shares || (long_rows && !even)) in_parts(1);
 }
 
 Body AskWriter::body() {
@@ -89,10 +117,10 @@ Body AskWriter::body() {
   i64 before = 0;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const bool last = i + 1 == rows_.size();
-    if (!last) w_.open("if (part < {})", before + parts(rows_[i]));
+    if (!last) w_.open("if (part < {})", before + rows_[i].parts());
     ask_for(rows_[i], before == 0 ? "part" : fmt::format("(part - {})", before));
     if (!last) w_.otherwise();
-    before += parts(rows_[i]);
+    before += rows_[i].parts();
   }
   for (size_t i = 0; i < rows_.size(); ++i) w_.close();
   return w_.body();
@@ -101,8 +129,13 @@ Body AskWriter::body() {
 void AskWriter::ask_for(const Rows& r, const std::string& part) {
   const i64 size = bytes(job_.other_type), fixed = (job_.ahead + r.begin).fixed();
   std::string row = at("src", job_.ahead + r.begin + -fixed);
-  i64 inner = by_line_ ? r.lines : 1;
-  if (inner > 1) row += fmt::format(" + {} % {} * {}", part, inner, kLine / size);
+  i64 inner = r.pieces();
+  if (inner > 1) {
+    const std::string lines = fmt::format("{} % {} * {}", part, inner, r.at_once * kLine / size);
+    const i64 last = (r.lines - r.at_once) * kLine / size;
+    const bool overlaps = r.lines % r.at_once != 0;
+    row += overlaps ? fmt::format(" + ({0} < {1} ? {0} : {1})", lines, last) : " + " + lines;
+  }
   for (size_t i = r.digits.size(); i-- > 0;) {
     const BoxDigit& d = r.digits[i];
     const std::string quotient = inner == 1 ? part : fmt::format("{} / {}", part, inner);
@@ -111,21 +144,22 @@ void AskWriter::ask_for(const Rows& r, const std::string& part) {
     inner *= d.count;
   }
   w_.line("{} row = {};", const_pointer(job_.other_type), row);
-  for (i64 line = 0; line < (by_line_ ? 1 : r.lines); ++line)
+  for (i64 line = 0; line < r.at_once; ++line)
     w_.code(ask(instruction_, job_.other_type, "row", fixed * size + line * kLine));
 }
 
 }  // namespace
 
 std::optional<Asking> ask_function(Functions& functions, const Isa& isa, const PackJob& job,
-                                   Level to, i64 leaves) {
+                                   Level to, i64 leaves, bool within) {
   if (leaves < 2) return std::nullopt;
   const std::vector<Box> boxes = element_boxes(job.packed, job.other, job.extent);
   if (boxes.size() > kMostBoxes) return std::nullopt;
-  AskWriter writer(to == kL1 ? isa.prefetch : isa.prefetch_to_l2, job, boxes, leaves);
+  AskWriter writer(to == kL1 ? isa.prefetch : isa.prefetch_to_l2, job, boxes, leaves,
+                   within && stride_params(job.other).empty());
   const std::string params = fmt::format("{} src, std::ptrdiff_t asked{}",
                                          const_pointer(job.other_type), stride_params(job.other));
-  return Asking{functions.add("ask", params, writer.body()), writer.share()};
+  return Asking{functions.add("ask", params, writer.body()), writer.share(), writer.times()};
 }
 
 }  // namespace morello

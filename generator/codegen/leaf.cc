@@ -102,7 +102,11 @@ std::string LeafWriter::params_of_job() const {
   for (int t = out_ + 1; t < tensors; ++t)
     out += fmt::format(", {} {}", const_pointer(job_.refs[t].dtype), stem(t));
   for (int t = 0; t < tensors; ++t) out += stride_params(job_.refs[t].map);
-  return out + length_params(p_.part.elastic);
+  out += length_params(p_.part.elastic);
+  for (size_t i = 0; i < job_.asks.size(); ++i)
+    out +=
+        fmt::format(", {0} ask{1}, std::ptrdiff_t asked{1}", const_pointer(job_.asks[i].dtype), i);
+  return out;
 }
 
 std::string_view LeafWriter::reg_type(Dtype t) const {
@@ -361,19 +365,54 @@ void LeafWriter::inner_loop() {
   if (inner_ < 0) return slot_alone({0, 1, 0});
   if (elastic(inner_)) return elastic_loop();
   const i64 full = job_.extent[inner_] / slot_, tail = job_.extent[inner_] % slot_;
-  const i64 per = slots_per_iteration(), iterations = full / per;
+  const i64 per = slots_per_iteration(), iterations = this->iterations();
   i64 first = 0;
   if (iterations > 1) {
-    w_.open_loop(names_.fresh("i"), iterations);
+    const i64 times = times_in_loop();
+    if (times > 1) w_.open_loop(names_.fresh("i"), times);
+    for (size_t i = 0; i < job_.asks.size(); ++i)
+      if (times > 1 && job_.asks[i].times == times) ask_next(i);
+    w_.open_loop(names_.fresh("i"), iterations / times);
     prefetches_ = true;
     iteration(per);
     prefetches_ = false;
     w_.close();
+    if (times > 1) w_.close();
     first = iterations * per;
   }
   prefetches_ = iterations <= 1;
   whole_slots(full - first);
   if (tail > 0) slot_alone({(full - first) * slot_, tail, 0});
+}
+
+// How often the loop over the innermost reduction runs.
+i64 LeafWriter::iterations() const {
+  const bool counted = c_.reduces() && inner_ >= 0 && !elastic(inner_);
+  return counted ? job_.extent[inner_] / slot_ / slots_per_iteration() : 0;
+}
+
+// Into how many equal parts that loop falls for what is asked for at their beginnings; 1: nothing
+// is, but before it.
+i64 LeafWriter::times_in_loop() const {
+  i64 times = 1;
+  if (outer_.empty())
+    for (const LeafAsk& a : job_.asks)
+      if (iterations() % a.times == 0 && iterations() > a.times) times = std::max(times, a.times);
+  return times;
+}
+
+void LeafWriter::ask_next(size_t i) {
+  w_.line("{0}(ask{1}, asked{1});", job_.asks[i].function, i);
+  w_.line("asked{} += {};", i, job_.asks[i].share);
+}
+
+void LeafWriter::ask_before() {
+  for (size_t i = 0; i < job_.asks.size(); ++i) {
+    if (job_.asks[i].times == times_in_loop()) continue;
+    w_.open("for (std::ptrdiff_t part = 0; part < {}; ++part)", job_.asks[i].times);
+    ask_next(i);
+    w_.close();
+  }
 }
 
 // Asks for the line `ahead_bytes` behind a load, once per line and iteration, right before the
@@ -480,6 +519,7 @@ std::string LeafWriter::counted(const Term& t, const std::string& value, const E
 Body LeafWriter::body() {
   count_lanes();
   ask_for_output();
+  ask_before();
   if (!c_.reduces()) {
     elementwise();
     return w_.body();
@@ -506,6 +546,10 @@ static std::string moving_leaf(Functions& functions, const Problem& p, const Lea
                                                  .packed_type = out.dtype,
                                                  .other_type = in.dtype,
                                                  .extent = job.extent}));
+}
+
+bool asks_within(const Problem& p) {
+  return p.computation->reduces() && !p.family.kernel->moves && p.family.joined < 0;
 }
 
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job) {

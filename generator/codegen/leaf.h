@@ -1,10 +1,20 @@
 // The micro-kernel: straight-line code over named registers for one leaf Call.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "codegen/functions.h"
 #include "codegen/operand.h"
 
 namespace morello {
+
+// What a leaf asks for while it computes (ask.h): the name of a function, and of what elements.
+struct LeafAsk {
+  std::string function;
+  i64 share = 0, times = 1;
+  Dtype dtype = Dtype::f32;
+};
 
 struct LeafJob {
   Extents extent{};
@@ -12,10 +22,15 @@ struct LeafJob {
   Refs refs;  // maps, types and forms; the pointers are parameters of the function
   Call call;
   bool brief = false;  // rather short than fast
+  std::vector<LeafAsk> asks = {};
 };
 
-// Name of a function (const A* pa[, const B* pb], C* pc[, extras][, strides of all places]) that
-// computes the tile; no extras where it leaves sums in a copy.
+// Whether leaves of a family take `asks`: those that sum.
+bool asks_within(const Problem& p);
+
+// Name of a function (const A* pa[, const B* pb], C* pc[, extras][, strides of all places][, for
+// every ask const Source* ask, std::ptrdiff_t asked]) that computes the tile; no extras where it
+// leaves sums in a copy.
 std::string leaf_function(Functions& functions, const Problem& p, const LeafJob& job);
 
 }  // namespace morello

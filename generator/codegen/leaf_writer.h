@@ -92,6 +92,10 @@ class LeafWriter {
   std::string counted(const Term& t, const std::string& value, const Extents& instance,
                       const Slot& s);
   void prefetch(int o, const Load& l);
+  i64 iterations() const;
+  i64 times_in_loop() const;
+  void ask_next(size_t i);
+  void ask_before();
   i64 slots_per_iteration() const;
   void elementwise();
   void add_old();

@@ -66,12 +66,13 @@ class NestWriter {
   struct Asked {
     Asking asking;
     std::string source, count, strides;
+    Dtype dtype;
   };
   // What leaves of `body` ask for, if anything, in parts of x.
   template <class F>
   void emit_asking(const std::optional<Asking>& asking, const Ref& x, F body) {
     if (asking) {
-      asked_.push_back({*asking, x.pointer, names.fresh("asked"), stride_args(x.map)});
+      asked_.push_back({*asking, x.pointer, names.fresh("asked"), stride_args(x.map), x.dtype});
       w.line("std::ptrdiff_t {} = 0;", asked_.back().count);
     }
     body();
@@ -148,7 +149,7 @@ void NestWriter::node(const Spec& spec, const Impl& impl, const Move& n, const R
   std::optional<Asking> asking;
   if (n.ahead_in_leaves)
     asking = ask_function(shared_.library.functions, *p_.family.isa, job, kL2,
-                          leaves_of(p_, body.spec, *body.impl));
+                          leaves_of(p_, body.spec, *body.impl), asks_within(p_));
   if (asking) job.ahead = 0;
   if (!output || spec.accumulate)
     w.line("{}({}, {}{});", pack_function(shared_.library.functions, *p_.family.isa, job),
@@ -180,7 +181,7 @@ void NestWriter::view(const Spec& spec, const Move& n, const Child& body, const 
                        .ahead = x.map.advance(n.ahead_dim, spec.extent[n.ahead_dim]),
                        .elastic = elastic_dims(p_, n.operand)};
     asking = ask_function(shared_.library.functions, *p_.family.isa, part, n.level,
-                          leaves_of(p_, body.spec, *body.impl));
+                          leaves_of(p_, body.spec, *body.impl), asks_within(p_));
   }
   emit_asking(asking, x, [&] { emit(body.spec, *body.impl, refs, arena); });
 }
@@ -220,18 +221,28 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
     return w.line("{}({}{});", name, out.pointer, stride_args(out.map));
   }
   for (const Asked& a : asked_) {
+    if (a.asking.times > 1) continue;
     w.line("{}({}, {}{});", a.asking.function, a.source, a.count, a.strides);
     w.line("{} += {};", a.count, a.asking.share);
   }
   streams |= n.streaming;
-  const LeafJob job{spec.extent, spec.accumulate, refs, n, shared_.library.brief};
+  LeafJob job{spec.extent, spec.accumulate, refs, n, shared_.library.brief};
   std::string args, strides;
   for (int t = 0; t < tensors(spec); ++t) {
     args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);
     strides += stride_args(refs[t].map);
   }
   args += strides + length_args(p_.part.elastic);
+  std::vector<std::string> asked;
+  for (const Asked& a : asked_) {
+    const auto& [function, share, times] = a.asking;
+    if (times == 1) continue;
+    job.asks.push_back({function, share, times, a.dtype});
+    args += fmt::format(", {}, {}", a.source, a.count);
+    asked.push_back(fmt::format("{} += {};", a.count, share * times));
+  }
   w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
+  for (const std::string& line : asked) w.line("{}", line);
 }
 
 void NestWriter::node(const Spec& spec, const Impl&, const Hole&, const Refs&, i64) {

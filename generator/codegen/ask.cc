@@ -15,9 +15,10 @@ namespace morello {
 namespace {
 
 constexpr size_t kMostBoxes = 4;
-// Most lines that a leaf asks for at once. (Zen 5, f32 16x2048x6144 by AVX-512 from memory, copies
-// of 32 x 192 with eight leaves behind them: 48 lines before each leaf @ us, 24 before it and 24
-// in its middle @, four times 12 @.)
+// Most lines that a leaf asks for at once. (Zen 5, f32 16x2048x6144 from memory, copies that ask
+// for the next one. AVX-512, 32 x 192, 48 lines a leaf: all before it 3360 us, 24 and then 24 in
+// its middle 2360, four times 12 2350; 64 x 192, 96 lines, 3750, 2490 and 2380. AVX2, 64 x 48, 24
+// lines 4130, two times 12 3700.)
 constexpr i64 kMostAtOnce = 16;
 // Shares of fewer parts each are divided evenly, in lines, rather than cheaply.
 constexpr i64 kFewParts = 4;
@@ -100,8 +101,9 @@ i64 AskWriter::in_parts(i64 most_lines) {
 }
 
 // Where a part lies takes divisions, so that a part is a row, or some lines of a long one, and a
-// line only where there are too few of those for all leaves. (Zen 5, f32 16x1024x1536 by AVX-512
-// from L3, rows of 12 lines, two leaves behind 48 of each: line by line @ us, by four @.)
+// line only where there are too few of those for all shares. (Zen 5, f32 16x1024x1536 by AVX-512
+// from L3, rows of twelve lines, copies of 16 x 192: line by line 301 us, by four 251; 32 x 192 329
+// and 267.)
 void AskWriter::divide(i64 shares) {
   const bool long_rows = std::any_of(rows_.begin(), rows_.end(),
                                      [](const Rows& r) { return r.lines > kUnrolledLines; });

@@ -261,8 +261,7 @@ Cost Space::asked_copy(const Spec& s, int operand, Level to) const {
   const LevelDesc& d = machine().levels[from];
   const i64 each =
       leaves_ask(s, operand) ? d.asked_by_leaves_millicycles : d.asked_by_copy_millicycles();
-  const i64 line =
-      std::max(line_millicycles(from, Coming::kPrefetched), d.asked_by_copy_millicycles());
+  const i64 line = std::max(line_millicycles(from, Coming::kPrefetched), d.asked_copy_millicycles);
   const Cost alone = lines_of(r, line + kAskMilli);
   const Cost asked =
       std::max(lines_of(r, each + kAskMilli), alone - std::min(alone, arithmetic(s)));

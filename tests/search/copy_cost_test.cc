@@ -92,6 +92,10 @@ TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any")
   memory.asked_by_leaves_millicycles = 0;  // the copy asks, beside the same arithmetic
   CHECK(asked(60, 1) == plenty);
   CHECK(asked(1, 1) == bare);
+  memory.asked_copy_millicycles = 17'000;  // more than a stream takes
+  memory.asked_by_leaves_millicycles = 4'000;
+  CHECK(asked(60, 1) == plenty);
+  CHECK(asked(1, 1) == bare + 64 * 3'000);
 }
 
 TEST_CASE("leaves ask where their loads leave room for it, and pay for no rows") {

@@ -18,7 +18,7 @@ Level shared_level(const Machine& machine, int threads) {
 
 // Bytes that a task of the addition reads at the least: reading them takes as long as starting a
 // region, so that with fewer the region would cost more than a second thread saves. A power of two,
-// because no machine file is more exact: 64 KiB on zen5, 16 KiB on Granite Rapids.
+// because no machine file is more exact: 32 KiB on zen5, 16 KiB on Granite Rapids.
 static i64 task_bytes(const Machine& machine, int threads) {
   const LevelDesc& from = machine.levels[shared_level(machine, threads)];
   const i64 lines = machine.parallel_millicycles / from.line_millicycles;

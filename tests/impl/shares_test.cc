@@ -15,14 +15,20 @@ struct Row {
   i64 task_elements;
 };
 
-// A task reads 64 KiB at the least on zen5, 16 KiB on Granite Rapids (from memory, which more than
+// A task reads 32 KiB at the least on zen5, 16 KiB on Granite Rapids (from memory, which more than
 // two threads share there, 8), and there are no more tasks than threads.
 constexpr Row kRows[] = {
-    {"zen5", 8, 8192, 3, 1, 8192},          {"zen5", 8, 16384, 2, 2, 8192},
-    {"zen5", 8, 16384, 7, 7, 2352},         {"zen5", 8, 65536, 8, 8, 8192},
-    {"zen5", 2, 65536, 2, 2, 32768},        {"zen5", 2, 100, 2, 1, 112},
-    {"graniterapids", 2, 2048, 2, 1, 2048}, {"graniterapids", 2, 4096, 2, 2, 2048},
-    {"graniterapids", 4, 2048, 2, 2, 1024}, {nullptr, 8, 65536, 8, 1, 65536},
+    {"zen5", 8, 2048, 3, 1, 2048},
+    {"zen5", 8, 8192, 3, 3, 2736},
+    {"zen5", 8, 16384, 2, 4, 4096},
+    {"zen5", 8, 16384, 7, 8, 2048},
+    {"zen5", 8, 65536, 8, 8, 8192},
+    {"zen5", 2, 65536, 2, 2, 32768},
+    {"zen5", 2, 100, 2, 1, 112},
+    {"graniterapids", 2, 2048, 2, 1, 2048},
+    {"graniterapids", 2, 4096, 2, 2, 2048},
+    {"graniterapids", 4, 2048, 2, 2, 1024},
+    {nullptr, 8, 65536, 8, 1, 65536},
 };
 
 TEST_CASE("tasks of an addition are worth starting") {

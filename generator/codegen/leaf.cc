@@ -371,7 +371,7 @@ void LeafWriter::inner_loop() {
     const i64 times = times_in_loop();
     if (times > 1) w_.open_loop(names_.fresh("i"), times);
     for (size_t i = 0; i < job_.asks.size(); ++i)
-      if (times > 1 && job_.asks[i].times == times) ask_next(i);
+      if (times > 1 && job_.asks[i].asking.times == times) ask_next(i);
     w_.open_loop(names_.fresh("i"), iterations / times);
     prefetches_ = true;
     iteration(per);
@@ -397,19 +397,21 @@ i64 LeafWriter::times_in_loop() const {
   i64 times = 1;
   if (outer_.empty())
     for (const LeafAsk& a : job_.asks)
-      if (iterations() % a.times == 0 && iterations() > a.times) times = std::max(times, a.times);
+      if (iterations() % a.asking.times == 0 && iterations() > a.asking.times)
+        times = std::max(times, a.asking.times);
   return times;
 }
 
 void LeafWriter::ask_next(size_t i) {
-  w_.line("{0}(ask{1}, asked{1});", job_.asks[i].function, i);
-  w_.line("asked{} += {};", i, job_.asks[i].share);
+  const Asking& asking = job_.asks[i].asking;
+  w_.line("{0}(ask{1}, asked{1});", asking.function, i);
+  w_.line("asked{} += {};", i, asking.share);
 }
 
 void LeafWriter::ask_before() {
   for (size_t i = 0; i < job_.asks.size(); ++i) {
-    if (job_.asks[i].times == times_in_loop()) continue;
-    w_.open("for (std::ptrdiff_t part = 0; part < {}; ++part)", job_.asks[i].times);
+    if (job_.asks[i].asking.times == times_in_loop()) continue;
+    w_.open("for (std::ptrdiff_t part = 0; part < {}; ++part)", job_.asks[i].asking.times);
     ask_next(i);
     w_.close();
   }

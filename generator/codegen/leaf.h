@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "codegen/ask.h"
 #include "codegen/functions.h"
 #include "codegen/operand.h"
 
 namespace morello {
 
-// What a leaf asks for while it computes (ask.h): the name of a function, and of what elements.
+// What a leaf asks for while it computes, and of what elements.
 struct LeafAsk {
-  std::string function;
-  i64 share = 0, times = 1;
+  Asking asking;
   Dtype dtype = Dtype::f32;
 };
 

@@ -235,11 +235,10 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
   args += strides + length_args(p_.part.elastic);
   std::vector<std::string> asked;
   for (const Asked& a : asked_) {
-    const auto& [function, share, times] = a.asking;
-    if (times == 1) continue;
-    job.asks.push_back({function, share, times, a.dtype});
+    if (a.asking.times == 1) continue;
+    job.asks.push_back({a.asking, a.dtype});
     args += fmt::format(", {}, {}", a.source, a.count);
-    asked.push_back(fmt::format("{} += {};", a.count, share * times));
+    asked.push_back(fmt::format("{} += {};", a.count, a.asking.share * a.asking.times));
   }
   w.line("{}({});", leaf_function(shared_.library.functions, p_, job), args);
   for (const std::string& line : asked) w.line("{}", line);

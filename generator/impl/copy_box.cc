@@ -1,19 +1,19 @@
 #include "impl/copy_box.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
-#include <set>
 
 namespace morello {
 namespace {
 
 using Pieces = std::vector<Box>;
 
-void add_steps(const AddressMap& map, int dim, std::set<i64>& steps) {
+void add_steps(const AddressMap& map, int dim, std::vector<i64>& steps) {
   for (const AddressTerm& t : map.terms) {
     if (t.dim != dim || t.mod == 1) continue;
-    steps.insert(t.div);
-    if (t.mod != 0) steps.insert(t.div * t.mod);
+    steps.push_back(t.div);
+    if (t.mod != 0) steps.push_back(t.div * t.mod);
   }
 }
 
@@ -32,10 +32,10 @@ class Cutter {
  public:
   Cutter(const AddressMap& packed, const AddressMap& other, int dim)
       : packed_(packed), other_(other), dim_(dim) {
-    std::set<i64> steps = {1};
-    add_steps(packed, dim, steps);
-    add_steps(other, dim, steps);
-    steps_.assign(steps.rbegin(), steps.rend());
+    add_steps(packed, dim, steps_);
+    add_steps(other, dim, steps_);
+    std::sort(steps_.begin(), steps_.end(), std::greater<>());
+    steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
     for (size_t i = 1; i < steps_.size(); ++i) nested_ &= steps_[i - 1] % steps_[i] == 0;
   }
   Pieces elements(i64 extent) const { return nested_ ? nested(extent) : segments(extent); }
@@ -67,14 +67,14 @@ class Cutter {
   const AddressMap& packed_;
   const AddressMap& other_;
   const int dim_;
-  std::vector<i64> steps_;  // descending, to 1
-  bool nested_ = true;      // each a multiple of the next
+  std::vector<i64> steps_ = {1};  // descending, to 1
+  bool nested_ = true;            // each a multiple of the next
 };
 
 Pieces Cutter::nested(i64 extent) const {
   Pieces pieces;
   Box at;
-  for (size_t i = 0; i < steps_.size(); ++i) {
+  for (size_t i = 0; extent > 0; ++i) {
     const i64 count = extent / steps_[i];
     extent %= steps_[i];
     if (count > 0) pieces.push_back(filled(at, i, count));
@@ -136,17 +136,21 @@ Pieces all_of(const Cutter& cutter, int dim, i64 extent, unsigned elastic) {
   return pieces;
 }
 
+void add_piece(Box& box, const Box& p) {
+  box.packed += p.packed;
+  box.other += p.other;
+  box.digits.insert(box.digits.end(), p.digits.begin(), p.digits.end());
+}
+
 // Every box with every piece beside it.
 void multiply(std::vector<Box>& boxes, const Pieces& pieces) {
+  if (pieces.size() == 1) {  // mostly
+    for (Box& b : boxes) add_piece(b, pieces.front());
+    return;
+  }
   std::vector<Box> product;
   for (const Box& b : boxes)
-    for (const Box& p : pieces) {
-      product.push_back(b);
-      Box& box = product.back();
-      box.packed += p.packed;
-      box.other += p.other;
-      box.digits.insert(box.digits.end(), p.digits.begin(), p.digits.end());
-    }
+    for (const Box& p : pieces) add_piece(product.emplace_back(b), p);
   boxes = std::move(product);
 }
 

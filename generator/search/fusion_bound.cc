@@ -124,7 +124,8 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
   // Other buffers may keep the dims.
   const std::vector<Family> families =
       keeps_dims(near, stage) ? families_of(*c, stage) : morello::families(*c, isa_);
-  for (const Bounded& b : by_bound(*c, machine_, families, options_.threads, part(near, stage))) {
+  for (const Bounded& b : by_bound(*c, machine_, families, options_.threads, part(near, stage),
+                                   &copies_[static_cast<size_t>(stage)])) {
     if (b.problem.threads == 1 || g.beside)
       least.serial = std::min(least.serial, b.bound);
     else
@@ -191,7 +192,8 @@ bool FusionSearch::pays(const Group& g) {
   i64 calls = 0;
   for (const auto& [alone, weight] : each.parts) {
     if (idle(g, alone.begin)) continue;
-    const Optimum *own = program(alone), *best = program(near_others(g, alone.begin));
+    const Optimum* own = program(alone, Cost::infinite());
+    const Optimum* best = program(near_others(g, alone.begin), Cost::infinite());
     if (own == nullptr || best == nullptr) return true;
     apart = apart + weight * own->cost;
     near = near + weight * all_written_behind(alone, best->cost);

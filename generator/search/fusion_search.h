@@ -88,7 +88,7 @@ class FusionSearch {
   // A stage that has nothing to do.
   bool idle(const Group& g, int stage) const { return !g.carries && g_.is_carried(stage); }
   // What a group of one other stage is searched for, and what a program of such a cost takes there.
-  StageProblem problem(const Group& g) const;
+  StageProblem problem(const Group& g);
   Cost called(const Group& g, Cost program) const;
 
  private:
@@ -106,6 +106,11 @@ class FusionSearch {
     bool exact = false;
     Cost at_least = {};                                     // if it is not
     std::optional<std::vector<Candidate>> candidates = {};  // of one that will be asked for again
+  };
+  // Of a part of one stage.
+  struct Program {
+    std::optional<Optimum> best = {};
+    Cost at_least = {};  // if it is not known
   };
   // Tensors that lie in buffers of their own, what memory those are, and dims: of a run of stages.
   struct Touched {
@@ -136,6 +141,7 @@ class FusionSearch {
   Sum one_by_one(const Group& g) const;
   i64 leaving(const Group& g) const;
   i64 lines_behind(const Group& step, int dim) const;
+  Cost hidden_behind(const Group& stage, i64 lines) const;
   Cost written_behind(const Group& stage, Cost cost, i64 lines) const;
   Cost all_written_behind(const Group& stage, Cost cost) const;
   static Cost call();
@@ -174,7 +180,7 @@ class FusionSearch {
   Bound stage_bound(const Group& g, int stage);
   bool pays(const Group& g);
   bool keeps_much(const Group& g) const;
-  Solved solve_stage(const Group& g);
+  Solved solve_stage(const Group& g, Cost enough);
   std::vector<Candidate> candidates(const Group& g);
   Solved solve_options(Node& n, Cost enough);
   Solved solve(Node& n, Cost enough);
@@ -184,7 +190,8 @@ class FusionSearch {
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
   bool keeps_dims(const Group& g, int stage) const;
   std::vector<Family> families_of(const Computation& c, int stage) const;
-  const Optimum* program(const Group& part_of);
+  const Optimum* program(const Group& part_of, Cost enough);
+  SearchOptions cheaper_than(Cost enough) const;
 
   FusedPtr build(const Group& g, Fusion& out);
 
@@ -203,9 +210,10 @@ class FusionSearch {
   std::vector<std::set<int>> along_;                // these dims
   std::map<std::pair<int, int>, Touched> touched_;  // by begin and end
   std::unordered_map<std::string, Node> nodes_;
-  std::unordered_map<std::string, std::optional<Optimum>> programs_;
+  std::unordered_map<std::string, Program> programs_;
   std::vector<std::shared_ptr<const Computation>> kept_computations_;  // that problems point to
   std::unordered_map<std::string, Bound> bounds_;
+  std::vector<Space::Copies> copies_;  // by stage
   std::vector<bool> leaves_;    // by stage: what it makes leaves the caches, and no other reads it
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time

@@ -217,8 +217,9 @@ static bool cheaper(const Bounded& a, const Bounded& b) { return a.bound < b.bou
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
                               std::span<const Family> families,
-                              const std::map<int, Part>& by_threads) {
+                              const std::map<int, Part>& by_threads, Space::Copies* known) {
   std::vector<Bounded> out;
+  Space::Copies own;
   const Family* single = nullptr;  // the last one in one stream
   for (const Family& f : families) {
     if (f.streams == 1) single = &f;
@@ -228,7 +229,7 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
       const Problem problem{&c, &machine, f, threads, part};
       if (f.apart >= 0 && !reads_apart(problem)) continue;
       if (f.joined >= 0 && part.is_tile()) continue;
-      const Space space(problem);
+      const Space space(problem, {}, known ? known : &own);
       const Cost bound = space.lower_bound();
       if (also_single && kStreamsShare * space.saved_by_streams() < bound) continue;
       out.push_back({problem, bound});
@@ -239,10 +240,11 @@ std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
 }
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, int threads, const Part& part) {
+                              std::span<const Family> families, int threads, const Part& part,
+                              Space::Copies* known) {
   std::map<int, Part> by_threads = {{threads, part}};
   if (!part.beside) by_threads[1] = part;
-  return by_bound(c, machine, families, by_threads);
+  return by_bound(c, machine, families, by_threads, known);
 }
 
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,

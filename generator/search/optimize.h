@@ -63,13 +63,16 @@ struct Bounded {
   Cost bound;
 };
 // Some families with as many threads as there are parts, as such a part of a kernel: cheapest bound
-// first; the order of the families decides among equals, then fewer threads.
+// first; the order of the families decides among equals, then fewer threads. `known` is kept for
+// other parts of the same computation.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
                               std::span<const Family> families,
-                              const std::map<int, Part>& by_threads);
+                              const std::map<int, Part>& by_threads,
+                              Space::Copies* known = nullptr);
 // Serial and with so many threads; beside other tasks only with those.
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine,
-                              std::span<const Family> families, int threads, const Part& part = {});
+                              std::span<const Family> families, int threads, const Part& part = {},
+                              Space::Copies* known = nullptr);
 std::vector<Bounded> by_bound(const Computation& c, const Machine& machine, const Isa& isa,
                               int threads);
 

@@ -89,6 +89,7 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
       options_(options),
       graph_(std::make_shared<Graph>(std::move(graph))),
       g_(*graph_),
+      copies_(graph_->stages.size()),
       like_(graph_->stages.size()) {
   options_.count_programs = false;
   list_uses();
@@ -231,6 +232,12 @@ FusionSearch::Candidate FusionSearch::candidate(const Group& g, const Option& o)
     if (!least.finite()) out.bound = least;
     if (out.bound.finite()) out.bound = out.bound + weight * least;
   }
+  // What weighs most first: what it leaves of a limit is little for the others, and where it takes
+  // all of that they need no search.
+  const auto heavier = [&](const auto& a, const auto& b) {
+    return a.second * bound(*a.first) > b.second * bound(*b.first);
+  };
+  std::stable_sort(out.parts.begin(), out.parts.end(), heavier);
   return out;
 }
 
@@ -281,7 +288,7 @@ std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) c
 // what several have made in the caches of others: no nearer than in what they share. (If it found
 // that as near as its own, softmax of one row of 32768 had divided stages among others: G,
 // AVX2 25.0 us for 19.6 by one thread, AVX-512 22.0 for 10.0. Now more of them are: 15.3 and 10.6.)
-StageProblem FusionSearch::problem(const Group& g) const {
+StageProblem FusionSearch::problem(const Group& g) {
   const int s = g.begin;
   StageProblem out{.computation = computation(g, s)};
   if (out.computation->dims.size() > kMaxDims || !keeps_dims(g, s)) return out;
@@ -292,7 +299,8 @@ StageProblem FusionSearch::problem(const Group& g) const {
       if (t >= g_.params) shared.level[t] = std::max(shared.level[t], kL3);
     by_threads[1] = part(shared, s);
   }
-  out.problems = by_bound(*out.computation, machine_, families_of(*out.computation, s), by_threads);
+  out.problems = by_bound(*out.computation, machine_, families_of(*out.computation, s), by_threads,
+                          &copies_[s]);
   return out;
 }
 
@@ -302,23 +310,39 @@ Cost FusionSearch::called(const Group& g, Cost program) const {
   return written_behind(g, program, g.behind_lines) + call();
 }
 
-// The program for a part of one stage.
-const Optimum* FusionSearch::program(const Group& part_of) {
+// The program for a part of one stage, if it costs less than `enough`; perhaps also if not.
+const Optimum* FusionSearch::program(const Group& part_of, Cost enough) {
   Group g = part_of;
   g.tiled.clear();
   g.behind_lines = 0;
-  const auto [at, is_new] = programs_.try_emplace(key(g));
-  if (!is_new) return at->second ? &*at->second : nullptr;
+  Program& known = programs_[key(g)];
+  if (known.best) return &*known.best;
+  if (known.at_least >= enough) return nullptr;
   const StageProblem p = problem(g);
-  auto result = optimize_among(p.problems, options_);
+  auto result = optimize_among(p.problems, cheaper_than(enough));
+  // Where families have no program, those that are farther from L1 may have one, but only if none
+  // has (optimize_among()).
+  const bool none = std::holds_alternative<StopReason>(result) && !p.problems.empty();
+  if (none && enough.finite() && p.problems.front().bound < enough)
+    result = optimize_among(p.problems, cheaper_than(enough = Cost::infinite()));
   if (const StopReason* why = std::get_if<StopReason>(&result)) {
     budget_ |= *why == StopReason::kBudget;
+    known.at_least = enough;
     return nullptr;
   }
-  at->second = std::move(std::get<Optimum>(result));
+  Optimum& found = std::get<Optimum>(result);
+  stats_ += found.stats;
+  known.at_least = enough;
+  if (found.cost >= enough) return nullptr;  // so may be a family that was not searched
+  known.best = std::move(found);
   kept_computations_.push_back(p.computation);
-  stats_ += at->second->stats;
-  return &*at->second;
+  return &*known.best;
+}
+
+SearchOptions FusionSearch::cheaper_than(Cost enough) const {
+  SearchOptions out = options_;
+  out.bounds_below = std::min(out.bounds_below, enough);
+  return out;
 }
 
 // Exact where it is less than `enough`; else anything that is no less.
@@ -342,10 +366,11 @@ Cost FusionSearch::price(const Candidate& c, Cost enough) {
   return total;
 }
 
-// Whatever it costs: there is nothing to choose.
-Solved FusionSearch::solve_stage(const Group& g) {
+Solved FusionSearch::solve_stage(const Group& g, Cost enough) {
   if (idle(g, g.begin)) return {Cost(), {}};
-  const Optimum* found = program(g);
+  // What is written behind it may hide some of what it costs.
+  const Cost hidden = hidden_behind(g, g.behind_lines);
+  const Optimum* found = program(g, enough.finite() ? enough + hidden : enough);
   return {found ? called(g, found->cost) : Cost::infinite(), {}};
 }
 
@@ -370,8 +395,8 @@ Solved FusionSearch::solve(Node& n, Cost enough) {
   if (n.at_least >= enough) return {};
   const bool possible = !options_.pruning.bounds || bound(n) < enough;
   const bool single = n.group.end == n.group.begin + 1;
-  if (possible) n.solved = single ? solve_stage(n.group) : solve_options(n, enough);
-  n.exact = n.solved.cost.finite() || (possible && single) || !enough.finite();
+  if (possible) n.solved = single ? solve_stage(n.group, enough) : solve_options(n, enough);
+  n.exact = n.solved.cost.finite() || !enough.finite();
   n.at_least = enough;
   if (n.exact) n.candidates.reset();
   return n.solved;
@@ -387,7 +412,7 @@ void FusionSearch::choose_packing() {
     Group g = root();
     g.begin = s;
     g.end = s + 1;
-    if (const Optimum* found = program(g)) like_[s] = found->problem.family;
+    if (const Optimum* found = program(g, Cost::infinite())) like_[s] = found->problem.family;
   }
   programs_.clear();
   bounds_.clear();
@@ -399,7 +424,7 @@ FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
   const Solved solved = solve(known, Cost::infinite());
   if (g.end == g.begin + 1) {
     if (idle(g, g.begin)) return std::make_shared<Fused>(Fused{Sequence{}});
-    const Optimum& found = *program(g);
+    const Optimum& found = *program(g, Cost::infinite());
     const auto c = std::make_shared<const Computation>(*found.problem.computation);
     out.programs.push_back(
         {g.begin, c, found.problem, found.impl, static_cast<i64>(found.cost.value() / 1000)});
@@ -431,7 +456,7 @@ Cost FusionSearch::at_most() {
   const Sum each = one_by_one(root());
   Cost total = each.base;
   for (const auto& [stage, weight] : each.parts) {
-    const Cost cost = solve_stage(stage).cost;
+    const Cost cost = solve_stage(stage, Cost::infinite()).cost;
     if (!cost.finite()) return cost;
     total = total + weight * cost;
   }
@@ -444,7 +469,7 @@ std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   choose_packing();
   const Solved solved = solve(node(all), enough);
   if (budget_) return StopReason::kBudget;
-  // One stage is solved whatever it costs: solve_stage().
+  // A stage that was searched for before may cost anything.
   if (!solved.cost.finite() || solved.cost >= enough) return StopReason::kNoImplementation;
   const auto fusion = std::make_shared<Fusion>();
   fusion->graph = graph_;

@@ -163,8 +163,7 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
   const Graph given = graph_of(spec);
   const std::vector<Graph> others = others_of(given, machine);
   GraphSearch own(given, machine, isa, shared);
-  const bool several = !others.empty() || options.threads > 1;  // searches
-  const Cost most = several ? own.at_most() : Cost::infinite();
+  const Cost most = own.at_most();
   std::optional<Optimum> best;
   SearchStats stats;
   const auto search = [&](GraphSearch& graph, Cost enough) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "impl/finishing.h"
 #include "impl/joined.h"
@@ -77,13 +76,15 @@ i64 least_part_of_sum(i64 extent) {
   return extent < kSmallReduction ? kSmallReductionFloor : kReductionFloor;
 }
 
-Space::Space(const Problem& problem, const Pruning& pruning)
+Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
     : problem_(problem),
       root_(problem.root()),
       pruning_(pruning),
       clips_(clipped(*problem.computation)) {
+  std::vector<AddressMap> walked(static_cast<size_t>(operands()));
   for (int o = 0; o < operands(); ++o) {
-    const AddressMap map = problem_.given(o), walked = problem_.root_address(o);
+    const AddressMap map = problem_.given(o);
+    walked[o] = family().apart < 0 ? map : problem_.root_address(o);
     const bool given = !root_.place[o].packed;
     blocked_[o] = given && !map.is_plain();
     given_[o] = map.plain_terms();
@@ -93,7 +94,7 @@ Space::Space(const Problem& problem, const Pruning& pruning)
                                 machine().levels[kL1].line);
     for (int d = 0; d < dims(); ++d) {
       touches_[o][d] = touches(computation().operands[o], d);
-      block_[o][d] = given ? least_step(walked, d) : 1;
+      block_[o][d] = given ? least_step(walked[o], d) : 1;
     }
     // Operands in a user's blocked layout are always copied: leaves step through the reduction in
     // strides that its blocks would cut.
@@ -102,14 +103,13 @@ Space::Space(const Problem& problem, const Pruning& pruning)
   }
   stores_given_ = !blocked_[computation().inputs()];
   const int lane = family().lane;
-  stores_adjacent_ =
-      lane >= 0 && problem_.root_address(computation().inputs()).unit_stride(lane) == 1;
+  stores_adjacent_ = lane >= 0 && walked[computation().inputs()].unit_stride(lane) == 1;
   copies_output_ = !root_.place[computation().inputs()].packed;
   output_leaves_ = problem_.output_leaves();
   streams_ = output_leaves_ && !problem_.part.read_again && problem_.streaming_problem().empty();
   for (int o = 0; o < operands(); ++o) {
     packs_[o] = packing_pays(o);
-    if (!family().packed[o].digits.empty()) copying_[o] = copying(o);
+    if (!family().packed[o].digits.empty()) copying_[o] = copying(o, walked[o], known);
   }
   describe_extras();
   loads_all_the_time_ = loads_all_the_time();
@@ -229,15 +229,17 @@ std::vector<i64> Space::first_tiles(int d) const {
 
 void Space::make_tiles(int d) {
   const i64 extent = computation().dims[d].extent;
-  std::set<i64> sizes;
+  std::vector<i64>& sizes = tiles_[d];
+  sizes.clear();
   for (i64 first : first_tiles(d))
-    for (i64 t = first; t < extent; t *= ratio_[d]) sizes.insert(t);
+    for (i64 t = first; t < extent; t *= ratio_[d]) sizes.push_back(t);
   if (least_tile(d) == 0)
     for (i64 t : kSharedTiles)
-      if (t < extent) sizes.insert(t);
-  if (pieces_[d] > 0 && pieces_[d] < extent) sizes.insert(pieces_[d]);
+      if (t < extent) sizes.push_back(t);
+  if (pieces_[d] > 0 && pieces_[d] < extent) sizes.push_back(pieces_[d]);
   // A parallel loop may also step by an equal share of the dim (rewrites/parallel*.cc).
-  tiles_[d].assign(sizes.begin(), sizes.end());
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 }
 
 i64 Space::even_tile(int dim, i64 extent) const {
@@ -272,7 +274,8 @@ std::vector<i64> Space::parts_to_divide(int d) const {
 void Space::make_extents(int d) {
   make_tiles(d);
   const Dim& dim = computation().dims[d];
-  std::set<i64> closed;
+  std::vector<i64>& closed = extents_[d];  // ascending
+  closed.clear();
   const std::vector<i64> parts = parts_to_divide(d);
   std::vector<i64> open = parts;
   auto add_share = [&](i64 n) {
@@ -289,7 +292,9 @@ void Space::make_extents(int d) {
   while (!open.empty()) {
     const i64 e = open.back();
     open.pop_back();
-    if (!closed.insert(e).second) continue;
+    const auto at = std::lower_bound(closed.begin(), closed.end(), e);
+    if (at != closed.end() && *at == e) continue;
+    closed.insert(at, e);
     const auto cut = [&](i64 t) {
       open.push_back(t);
       if (e % t > 0) open.push_back(e % t);
@@ -300,8 +305,7 @@ void Space::make_extents(int d) {
     }
     if (const i64 even = even_tile(d, e); even > 0) cut(even);
   }
-  extents_[d].assign(closed.begin(), closed.end());
-  MORELLO_CHECK(extents_[d].size() < 4096, "{} extents of dim {}", extents_[d].size(), dim.name);
+  MORELLO_CHECK(closed.size() < 4096, "{} extents of dim {}", closed.size(), dim.name);
 }
 
 std::vector<Share> Space::shares(const Spec& s) const {

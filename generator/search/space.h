@@ -73,7 +73,11 @@ i64 least_part_of_sum(i64 extent);
 
 class Space {
  public:
-  explicit Space(const Problem& problem, const Pruning& pruning = {});
+  // What copies of operands are like, for Spaces of one instruction set that have one Computation,
+  // or parts of it: many families copy an operand into the same order, and to find out what that is
+  // like takes as long as the rest of a Space.
+  class Copies;
+  explicit Space(const Problem& problem, const Pruning& pruning = {}, Copies* known = nullptr);
 
   const Problem& problem() const { return problem_; }
   const Computation& computation() const { return *problem_.computation; }
@@ -414,7 +418,8 @@ class Space {
     i64 row_elements = 1;
   };
   static Copying within_rows(const AddressMap& given, Extents& e);
-  Copying copying(int operand) const;
+  Copying how_copied(int operand, const AddressMap& given, Extents e) const;
+  Copying copying(int operand, const AddressMap& walked, Copies* known) const;
   Cost copy_work(int operand, const Extents& extent, const Region& packed) const;
   // Of leaves that are copies.
   Work least_move(const Extents& e) const;
@@ -482,6 +487,19 @@ class Steps {
   int far_[kMaxOperands] = {};
   i64 again_[kMaxOperands] = {};  // to begin with it anew, in millicycles
   i64 seen_[kMaxOperands] = {};   // percent of that
+};
+
+// By operand, in the order in which they were asked for.
+class Space::Copies {
+  friend Space;
+  struct One {
+    PackedOrder order;
+    AddressMap given;
+    Extents extent;
+    Dtype type;
+    Copying how;
+  };
+  std::vector<One> all_[kMaxOperands];
 };
 
 }  // namespace morello

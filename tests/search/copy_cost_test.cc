@@ -136,5 +136,33 @@ TEST_CASE("leaves ask where their loads leave room for it, and pay for no rows")
   }
 }
 
+// Of sizes of one computation, each after the others. Rows of a few elements are copied in other
+// ways than those that lie a line apart.
+TEST_CASE("what is known of copies holds for all parts of a computation") {
+  const Machine machine = *load_machine("zen4");
+  for (const auto& [text, sizes] : std::initializer_list<std::pair<std::string, std::vector<i64>>>{
+           {"(x: f32[4000,{0}], y: f32[{0},4000]): f32 = x + transpose(y)", {20, 2, 3, 4, 20, 2}},
+           {"(a: f32[96,{0}], b: f32[{0},70]): f32 = matmul(a, b)", {3, 300, 16, 3}},
+           {"(a: bf16[{0},96], b: bf16[70,96]): bf16 = matmul(a, transpose(b))", {2, 48, 5, 2}},
+           {"(x: f32[2,9,9,{0}], k: f32[3,3,{0},24]): f32 = conv2d(x, k)", {8, 3, 64, 8}}}) {
+    Space::Copies known;
+    for (const i64 size : sizes) {
+      const KernelSpec k = spec(fmt::format(fmt::runtime(text), size));
+      const Computation& c = k.computation();
+      CAPTURE(k.str());
+      for (const Family& f : families(c, *find_isa("avx2"))) {
+        if (f.apart >= 0) continue;
+        CAPTURE(f.str(c));
+        const Problem problem{&c, &machine, f, 1};
+        const Space alone(problem), others(problem, {}, &known);
+        for (int o = 0; o < alone.operands(); ++o)
+          if (alone.packs(o) && !problem.root().place[o].packed)
+            CHECK(others.copy(problem.root(), o, kL2) == alone.copy(problem.root(), o, kL2));
+        CHECK(others.lower_bound() == alone.lower_bound());
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace morello

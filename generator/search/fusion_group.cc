@@ -335,17 +335,18 @@ i64 FusionSearch::lines_behind(const Group& step, int dim) const {
   return std::min(bytes, machine_.written_behind_bytes) / (stages * machine_.levels[kMemory].line);
 }
 
-// What a stage that costs so much takes where at most so many lines of what it stores are written
-// behind it. Where reading and storing take turns, each of so little that what was stored last
-// waits in front of memory while the next is read, both take less than one after the other. (Zen 4,
-// x * f(x) of rows, 64 MiB, ns of a turn less than of both apart: 1 row of 4 KiB 107, 2 to 4 rows
-// of 4 and 1 of 16 KiB 156 to 190, 32 KiB and more 20 to 170, with the noise of as much.)
+// What a stage takes less where at most so many lines of what it stores are written behind it.
+// Where reading and storing take turns, each of so little that what was stored last waits in front
+// of memory while the next is read, both take less than one after the other. (Zen 4, x * f(x) of
+// rows, 64 MiB, ns of a turn less than of both apart: 1 row of 4 KiB 107, 2 to 4 rows of 4 and 1 of
+// 16 KiB 156 to 190, 32 KiB and more 20 to 170, with the noise of as much.)
 Cost FusionSearch::hidden_behind(const Group& stage, i64 lines) const {
   if (lines == 0 || !leaves_[static_cast<size_t>(stage.begin)]) return {};
   const i64 made = bytes_of(g_.made_by(stage.begin), stage.extents) / machine_.levels[kMemory].line;
   return std::min(made, lines) * Cost::milli(machine_.streamed_line_millicycles);
 }
 
+// Of a stage that costs so much by itself.
 Cost FusionSearch::written_behind(const Group& stage, Cost cost, i64 lines) const {
   return cost.finite() ? cost - std::min(cost, hidden_behind(stage, lines)) : cost;
 }

@@ -320,21 +320,24 @@ const Optimum* FusionSearch::program(const Group& part_of, Cost enough) {
   if (known.at_least >= enough) return nullptr;
   const StageProblem p = problem(g);
   auto result = optimize_among(p.problems, cheaper_than(enough));
-  // Where families have no program, those that are farther from L1 may have one, but only if none
-  // has (optimize_among()).
-  const bool none = std::holds_alternative<StopReason>(result) && !p.problems.empty();
-  if (none && enough.finite() && p.problems.front().bound < enough)
-    result = optimize_among(p.problems, cheaper_than(enough = Cost::infinite()));
-  if (const StopReason* why = std::get_if<StopReason>(&result)) {
-    budget_ |= *why == StopReason::kBudget;
-    known.at_least = enough;
-    return nullptr;
+  const auto stopped = [&](StopReason why) {
+    const StopReason* reason = std::get_if<StopReason>(&result);
+    return reason && *reason == why;
+  };
+  // Some families were searched and have no program. If none has, those that find farther away what
+  // lies in L1 may have one (optimize_among()).
+  if (stopped(StopReason::kNoImplementation) && enough.finite() && !p.problems.empty() &&
+      p.problems.front().bound < enough) {
+    enough = Cost::infinite();
+    result = optimize_among(p.problems, options_);
   }
-  Optimum& found = std::get<Optimum>(result);
-  stats_ += found.stats;
   known.at_least = enough;
-  if (found.cost >= enough) return nullptr;  // so may be a family that was not searched
-  known.best = std::move(found);
+  budget_ |= stopped(StopReason::kBudget);
+  Optimum* found = std::get_if<Optimum>(&result);
+  if (!found) return nullptr;
+  stats_ += found->stats;
+  if (found->cost >= enough) return nullptr;  // a family that was not searched may be cheaper
+  known.best = std::move(*found);
   kept_computations_.push_back(p.computation);
   return &*known.best;
 }
@@ -368,9 +371,8 @@ Cost FusionSearch::price(const Candidate& c, Cost enough) {
 
 Solved FusionSearch::solve_stage(const Group& g, Cost enough) {
   if (idle(g, g.begin)) return {Cost(), {}};
-  // What is written behind it may hide some of what it costs.
-  const Cost hidden = hidden_behind(g, g.behind_lines);
-  const Optimum* found = program(g, enough.finite() ? enough + hidden : enough);
+  // What is written behind it hides some of what it costs.
+  const Optimum* found = program(g, enough + hidden_behind(g, g.behind_lines));
   return {found ? called(g, found->cost) : Cost::infinite(), {}};
 }
 

@@ -486,6 +486,29 @@ TEST_CASE("a Graph is searched for what costs less than its stages one after the
       }
 }
 
+// Where L1 has no room for what leaves copy, no family has a program for what lies there: bounds
+// say nothing of that, and limits for parts must not hide those that find it in L2.
+TEST_CASE("limits hide no program of a stage that L1 has no room for") {
+  Machine m = *load_machine("x86-64-v3");
+  m.levels[kL2].bytes = 8192;
+  const std::string result = "f16 order(0/3%4, 0%3, 1/3%4, 1/12, 0/12, 1%3)";
+  for (const std::string& text :
+       {"(a: f16[16,3], b: bf16[3,13]): " + result + " = matmul(softmax(a, axis=1), b)",
+        "(a: f16[16,3], b: bf16[3,13], c: f16[16]): " + result +
+            " = matmul(a / broadcast(exp(c), axis=1), b)"})
+    for (const i64 bytes : {512, 1024, 4096}) {
+      CAPTURE(text);
+      CAPTURE(bytes);
+      m.levels[kL1].bytes = bytes;
+      SearchOptions options;
+      const Optimum limited = found(optimize(spec(text), m, *find_isa("avx2"), options));
+      options.pruning.bounds = false;
+      const Optimum all = found(optimize(spec(text), m, *find_isa("avx2"), options));
+      CHECK(limited.cost == all.cost);
+      CHECK(print(*limited.fusion) == print(*all.fusion));
+    }
+}
+
 // Bounds take what is nearer to be sooner there; where it is not, they may be too high.
 TEST_CASE("a machine that finds farther away sooner has a program, too") {
   const KernelSpec k = spec(

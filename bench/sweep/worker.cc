@@ -131,6 +131,8 @@ int run(int argc, char** argv) {
     app.add_option("--directory", building.directory);
     app.add_option("--machine", building.machine);
   });
+  // Sources include headers beside them by their whole names.
+  building.directory = std::filesystem::absolute(building.directory).string();
   std::filesystem::create_directories(building.directory);
   for (const Kind& kind : kKinds) {
     if (kind.name.find(asked.only) == std::string_view::npos) continue;

@@ -24,6 +24,9 @@ TEST_CASE("bench compiles, verifies and times") {
          "sum(a: f32[4,6]): f32 = reduce_sum(a, axis=0)\n"
          "norm(a: bf16[4,40], g: f32[40]): bf16 = layer_norm(a, 0.00001, axis=1) * g\n"
          "pair(a: f32[8,8], b: f32[8,8]): f32 = matmul(h, b) where h: bf16 = relu(matmul(a, b))\n"
+         "groups(x: f32[1,5,5,4], k: f32[3,3,2,6], m: f32[3,3,2,8]): f32 = conv2d(pad(y, axis=3, "
+         "low=1, high=1), m, groups=4) where y = relu(conv2d(pad(x, axis=1, low=1, high=1), k, "
+         "groups=2))\n"
          "both(a: f32[6,10]): (y: bf16 col, m: f32, h: f32[6,10] order(1/5, 0, 1%5)) where "
          "h = exp(a), m = reduce_max(h, axis=1), y = h - broadcast(m, axis=1)\n";
   const Ran ran = morello({"bench", "--spec-file", d.path() + "/k.spec", "--machine", "zen5",

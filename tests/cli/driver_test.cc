@@ -40,8 +40,9 @@ struct Max {
     static constexpr std::int64_t kExtents[] = {kCount, 1}, kShape[] = {kCount};
     static constexpr std::int64_t kInner[] = {kCount}, kLow[] = {0};
     static constexpr bool kReduction[] = {false, false};
-    static constexpr int kPadded = -1, kTensors[] = {0, 1}, kDimOf[] = {0};
+    static constexpr int kPadded = -1, kTensors[] = {0, 1};
     static constexpr Type kType = Type::f32;
+    static void place(const std::int64_t* index, std::int64_t* point) { point[0] = index[0]; }
     static std::int64_t offset(int, const std::int64_t* i) { return i[0]; }
     template <class T>
     static T body(const T* in, const T*) {
@@ -130,9 +131,10 @@ struct Windows {
   static const char* selected() { return "avx2"; }
   struct Stage {
     static constexpr bool kFloat = true, kSums = true, kWhole = false;
-    static constexpr int kExtras = 0, kRank = 1, kDimOf[] = {0};
+    static constexpr int kExtras = 0, kRank = 1;
     static constexpr std::int64_t kInner[] = {6};
     static constexpr Type kType = Type::f32;
+    static void place(const std::int64_t* index, std::int64_t* point) { point[0] = index[0]; }
     template <class T>
     static T combine(const T& a, const T& b) {
       return fn::add_of(a, b);

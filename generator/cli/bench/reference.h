@@ -246,12 +246,13 @@ class Reference {
   template <class G>
   static bool locate(std::int64_t at, std::int64_t* point) {
     bool inside = true;
+    std::int64_t index[G::kRank + 1] = {};
     for (int a = G::kRank - 1; a >= 0; --a) {
-      const std::int64_t index = at % G::kShape[a] - G::kLow[a];
+      index[a] = at % G::kShape[a] - G::kLow[a];
       at /= G::kShape[a];
-      inside = inside && index >= 0 && index < G::kInner[a];
-      if (G::kDimOf[a] >= 0) point[G::kDimOf[a]] = index;
+      inside = inside && index[a] >= 0 && index[a] < G::kInner[a];
     }
+    if (inside) G::place(index, point);
     return inside;
   }
 

@@ -89,24 +89,45 @@ std::string arguments(const KernelSpec& spec) {
   return out;
 }
 
+// The dims that index an axis, from the one whose steps are longest: filters of several groups are
+// numbered by two.
+std::string places_text(const Computation& c, int axis) {
+  AxisMap terms = c.output().axes[static_cast<size_t>(axis)];
+  const auto longer = [](const AxisTerm& a, const AxisTerm& b) {
+    return a.coefficient < b.coefficient;
+  };
+  std::sort(terms.begin(), terms.end(), longer);
+  std::string out;
+  i64 next = 1;
+  for (const AxisTerm& t : terms) {
+    MORELLO_CHECK(t.coefficient == next, "elements of a result without a point of their own");
+    const i64 extent = c.dims[static_cast<size_t>(t.dim)].extent;
+    const std::string index = terms.size() == 1
+                                  ? fmt::format("index[{}]", axis)
+                                  : fmt::format("index[{}] / {} % {}", axis, t.coefficient, extent);
+    out += fmt::format("  point[{}] = {};\n", t.dim, index);
+    next *= extent;
+  }
+  return out;
+}
+
 // The axes of what a stage makes: of the tensor with its border, inside of it, and the dims that
 // index them.
 std::string axes_text(const Stage& s, const Param& made) {
   const Operand& out = s.computation.output();
-  std::vector<i64> shape = out.shape, low(out.shape.size(), 0), dims;
+  std::vector<i64> shape = out.shape, low(out.shape.size(), 0);
   if (!s.border.empty()) shape = extents(made.shape);
   for (size_t a = 0; a < s.border.size(); ++a) low[a] = s.border[a].low;
-  for (const AxisMap& axis : out.axes) {
-    MORELLO_CHECK(axis.empty() || (axis.size() == 1 && axis[0].coefficient == 1),
-                  "a result whose axis is not a dim");
-    dims.push_back(axis.empty() ? -1 : axis[0].dim);
-  }
+  std::string places;
+  for (size_t a = 0; a < out.axes.size(); ++a)
+    places += places_text(s.computation, static_cast<int>(a));
   return fmt::format(
       "static constexpr int kRank = {};\nstatic constexpr std::int64_t kShape[] = {{{}}};\n"
       "static constexpr std::int64_t kInner[] = {{{}}};\nstatic constexpr std::int64_t kLow[] = "
-      "{{{}}};\nstatic constexpr int kDimOf[] = {{{}}};\n",
-      dims.size(), fmt::join(shape, ", "), fmt::join(out.shape, ", "), fmt::join(low, ", "),
-      fmt::join(dims, ", "));
+      "{{{}}};\nstatic void place([[maybe_unused]] const std::int64_t* index,\n"
+      "                  [[maybe_unused]] std::int64_t* point) {{\n{}}}\n",
+      out.axes.size(), fmt::join(shape, ", "), fmt::join(out.shape, ", "), fmt::join(low, ", "),
+      places);
 }
 
 // The input of a sum whose windows read zeros around a parameter; -1: none.

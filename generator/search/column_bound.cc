@@ -141,7 +141,7 @@ std::vector<Space::Reread> Space::reread(const Spec& root) const {
     r.movers = movers(root, o);
     r.far = r.copying = Cost::infinite();
     if (packs_[o] && !place.packed) {
-      r.copying = copy_work(o, root.extent, packed_region(root.extent, o));
+      r.copying = least_copy_work(o, root.extent);
       const Cost counted = must ? least_copy(root, o) : Cost();
       if (place.level >= kL3)
         r.far = reads_zeros(root, o) ? Cost() : beyond(least_far_copy(root, o), counted);

@@ -50,7 +50,8 @@ static AddressMap anywhere(AddressMap map, i64 line_elements) {
 }
 
 // Where elements lie in short rows, which follow one another, a dim has no more of them than there
-// are before the next one begins. The innermost such row.
+// are before the next one begins: a part of every row is not adjacent to that of the next one. The
+// innermost such row.
 Space::Copying Space::within_rows(const AddressMap& given, Extents& e) {
   Copying found;
   if (!given.is_plain()) return found;
@@ -58,7 +59,7 @@ Space::Copying Space::within_rows(const AddressMap& given, Extents& e) {
     for (const AddressTerm& next : given.terms) {
       if (next.stride <= t.stride || next.stride >= e[t.dim] * t.stride) continue;
       e[t.dim] = next.stride / t.stride;
-      if (t.stride == 1) found.row = t.dim, found.row_elements = e[t.dim];
+      if (t.stride == 1) found.least[t.dim] = e[t.dim];
     }
   }
   return found;
@@ -71,12 +72,12 @@ Space::Copying Space::how_copied(int operand, const AddressMap& given, Extents e
   constexpr i64 kLeastRun = 8;
   const PackedOrder& order = family().packed[operand];
   const Dtype type = computation().operands[operand].dtype;
-  const Copying elements{CopyKind::kElements};
+  const Copying elements;
   Copying by_rows = within_rows(given, e);
   const std::vector<BoxDigit> digits = element_boxes(order.address(e), given, e).front().digits;
   if (digits.empty()) return elements;
   const BoxDigit& last = digits.back();
-  if (last.packed == 1 && last.other == 1 && last.count >= kLeastRun) return {CopyKind::kRuns};
+  if (last.packed == 1 && last.other == 1 && last.count >= kLeastRun) return {CopyKind::kRuns, {}};
   if (packed_dtype(family(), computation(), operand) != type) return elements;
   const bool into = operand < computation().inputs();
   const TransposeFit fit = fit_transpose(*family().isa, type, digits, into);
@@ -86,13 +87,55 @@ Space::Copying Space::how_copied(int operand, const AddressMap& given, Extents e
   const i64 width = fit.row->columns * fit.row->bytes / bytes(type);
   for (size_t i = 0; i < fit.sources.size(); ++i)
     if (!(fit.sources[i] == static_cast<i64>(i) * width)) by_rows.kind = CopyKind::kTransposed;
+  for (const AddressTerm& t : given.terms)
+    if (given.is_plain() && t.stride == 1) add_small(operand, given, e, t.dim, by_rows);
   return by_rows;
+}
+
+bool Space::fits_rows(int operand, const AddressMap& given, const Extents& e) const {
+  const AddressMap packed = family().packed[operand].address(e);
+  const std::vector<BoxDigit> digits = element_boxes(packed, given, e).front().digits;
+  const bool into = operand < computation().inputs();
+  const Dtype type = computation().operands[operand].dtype;
+  return fit_transpose(*family().isa, type, digits, into).row != nullptr;
+}
+
+// A row of the ISA takes so much of a dim along which elements are adjacent, or more. Of windows
+// some parts may lie in an order that rows move, and larger ones not. (f32 3x3 in steps of two over
+// 112x112x96, channels first, by AVX2: two steps of a window are an even/odd split, three are
+// copied element by element, at 0.9 cycles each.)
+void Space::add_small(int operand, const AddressMap& given, Extents e, int dim,
+                      Copying& how) const {
+  constexpr i64 kMost = 16;  // columns of a row of the ISA, and taps of a window
+  const bool window = has_windows(operand) && computation().dims[dim].reduction;
+  i64& n = e[dim];
+  if (!window) {
+    const i64 most = std::min(kMost, n);
+    for (n = 1; n < most && !fits_rows(operand, given, e);) ++n;
+    how.least[dim] = n;
+    return;
+  }
+  how.window = dim;
+  how.least[dim] = 0;
+  how.fits = ~std::uint64_t{0} << kMost;
+  for (n = 1; n < kMost; ++n)
+    if (fits_rows(operand, given, e)) how.fits |= std::uint64_t{1} << n;
+}
+
+// Of so much of it: what is left where a vector or a row is not filled goes unseen.
+Space::CopyKind Space::copied_by(int operand, const Extents& e) const {
+  const Copying& how = copying_[operand];
+  for (int d = 0; d < dims(); ++d)
+    if (e[d] < how.least[d]) return CopyKind::kElements;
+  if (how.window >= 0 && e[how.window] < 64 && (how.fits >> e[how.window] & 1) == 0)
+    return CopyKind::kElements;
+  return how.kind;
 }
 
 // (relu of a product of windows, f32 2x14x14x16 padded by 3x3 to 24, AVX2: of 6.3 s of CPU 1.9 went
 // here, in 115,000 Spaces.)
 Space::Copying Space::copying(int operand, const AddressMap& walked, Copies* known) const {
-  if (computation().operands[operand].packed) return {CopyKind::kRuns};
+  if (computation().operands[operand].packed) return {CopyKind::kRuns, {}};
   Extents e;
   e.fill(1);
   for (int d = 0; d < dims(); ++d)
@@ -112,11 +155,25 @@ Space::Copying Space::copying(int operand, const AddressMap& walked, Copies* kno
 }
 
 Cost Space::copy_work(int operand, const Extents& extent, const Region& packed) const {
-  const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
+  return copy_work(operand, copied_by(operand, extent), packed);
+}
+
+// As much of it as moves most easily.
+Extents Space::easily_copied(int operand, Extents e) const {
   const Copying& how = copying_[operand];
-  // A part of every row is not adjacent to that of the next one.
-  const bool parts = how.row >= 0 && extent[how.row] < how.row_elements;
-  switch (parts ? CopyKind::kElements : how.kind) {
+  if (how.window >= 0)
+    while (e[how.window] > 1 && copied_by(operand, e) != how.kind) --e[how.window];
+  return e;
+}
+
+Cost Space::least_copy_work(int operand, const Extents& extent) const {
+  const CopyKind kind = copied_by(operand, easily_copied(operand, extent));
+  return copy_work(operand, kind, packed_region(extent, operand));
+}
+
+Cost Space::copy_work(int operand, CopyKind kind, const Region& packed) const {
+  const i64 elements = packed.row_bytes / bytes(packed_dtype(family(), computation(), operand));
+  switch (kind) {
     case CopyKind::kRuns:
       return Cost::milli(elements * kRunMilli / (family().kernel->lanes > 1 ? 8 : 1));
     case CopyKind::kShuffled:
@@ -229,11 +286,13 @@ Cost Space::copy(const Spec& s, int operand, Level to) const {
 // follow one another, are streams, where it is known what shorter ones cost. (Not on a Zen 4: f32,
 // 32 rows of 2 KiB at a time from L3 8.6 cycles a line with what the copy itself takes, about 2.5,
 // of which it is one beside as many cycles of arithmetic, from memory 22, whole rows of 8 KiB 15.
-// As streams 1024^3 by AVX2, which copied six rows of 2 KiB of `a`, 960 us of 20.3 ms.)
+// As streams 1024^3 by AVX2, which copied six rows of 2 KiB of `a`, 960 us of 20.3 ms.) Windows are
+// copied panel by panel, and rows in steps in two halves. (Zen 3, f32 3x3 in steps of two over
+// 75x75x100, channels last: 11.6 cycles a line, where 3.9 were expected; 300 us, as they lie 90.)
 bool Space::copies_stream(const Spec& s, int operand, const Region& r) const {
   const Level from = s.place[operand].level;
   if (operand >= computation().inputs() || blocked_[operand]) return false;
-  if (!copies_are_streams(from)) return false;
+  if (has_windows(operand) || !copies_are_streams(from)) return false;
   return r.row_bytes >= least_copied_stream(from);
 }
 
@@ -328,7 +387,7 @@ bool Space::leaves_ask(const Spec& s, int operand) const {
 // parts of stages: their tiles are near, and their searches many.
 bool Space::copies_ask(const Spec& s, int operand) const {
   return may_ask(s, operand) && machine().levels[s.place[operand].level].asks_ahead() &&
-         copying_[operand].kind != CopyKind::kElements;
+         copied_by(operand, s.extent) != CopyKind::kElements;
 }
 
 bool Space::may_ask(const Spec& s, int operand) const {

@@ -80,7 +80,9 @@ Cost Space::least_view(const Spec& root, int operand) const {
 std::optional<i64> Space::least_asked_line(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   std::optional<i64> least;
-  if (copies_ask(root, operand)) least = line_millicycles(from, Coming::kAskedAhead);
+  Spec part = root;
+  part.extent = easily_copied(operand, root.extent);
+  if (copies_ask(part, operand)) least = line_millicycles(from, Coming::kAskedAhead);
   if (const i64 view = machine().levels[from].asked_view_millicycles; views_ask(root, operand))
     least = std::min(view, least.value_or(view));
   return least;
@@ -172,7 +174,7 @@ void Space::add_copies(const Spec& root, const Spec& narrow, const Spec& wide, i
                        std::vector<Mover>& out) const {
   const Level from = root.place[operand].level;
   const Cost rows = starts_of_rows(root, wide, operand);
-  const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
+  const Cost own = least_copy_work(operand, root.extent);
   const i64 lines = region(root, operand).lines;
   const auto all = [&](Coming how) { return lines * Cost::milli(line_millicycles(from, how)); };
   Cost plain = all(Coming::kAsked) + rows + own;
@@ -208,7 +210,7 @@ Cost Space::least_far_copy(const Spec& root, int operand) const {
   const i64 lines = region(root, operand).lines;
   i64 come = line_millicycles(from, Coming::kAsked);
   if (copies_are_streams(from)) come = std::min(come, line_millicycles(from, Coming::kStreamed));
-  return lines * Cost::milli(come) + copy_work(operand, root.extent, packed) +
+  return lines * Cost::milli(come) + least_copy_work(operand, root.extent) +
          2 * packed.lines * Cost::milli(there);
 }
 
@@ -217,7 +219,7 @@ Cost Space::least_far_copy(const Spec& root, int operand) const {
 // it may be copied.
 std::vector<Space::Mover> Space::least_copies(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
-  const Cost own = copy_work(operand, root.extent, packed_region(root.extent, operand));
+  const Cost own = least_copy_work(operand, root.extent);
   std::vector<Mover> out;
   if (may_be_reused(operand)) out.push_back({kAnySteps, least_view(root, operand) + own});
   if (from < kL3) {

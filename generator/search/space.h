@@ -412,15 +412,21 @@ class Space {
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };
   struct Copying {
     CopyKind kind = CopyKind::kElements;
-    // The dim of whose elements all that are adjacent, so many, have to be there for that; -1:
-    // none.
-    int row = -1;
-    i64 row_elements = 1;
+    Extents least{};  // of each dim, with less of which it moves element by element
+    // A dim of windows with which it does so but where a bit says that it need not: of so few.
+    int window = -1;
+    std::uint64_t fits = 0;
   };
   static Copying within_rows(const AddressMap& given, Extents& e);
   Copying how_copied(int operand, const AddressMap& given, Extents e) const;
+  bool fits_rows(int operand, const AddressMap& given, const Extents& e) const;
+  void add_small(int operand, const AddressMap& given, Extents e, int dim, Copying& how) const;
+  CopyKind copied_by(int operand, const Extents& e) const;
   Copying copying(int operand, const AddressMap& walked, Copies* known) const;
   Cost copy_work(int operand, const Extents& extent, const Region& packed) const;
+  Cost copy_work(int operand, CopyKind kind, const Region& packed) const;
+  Extents easily_copied(int operand, Extents e) const;
+  Cost least_copy_work(int operand, const Extents& extent) const;  // in parts, too
   // Of leaves that are copies.
   Work least_move(const Extents& e) const;
   i64 moved_millicycles(const Extents& e) const;

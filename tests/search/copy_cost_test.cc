@@ -6,7 +6,7 @@ namespace morello {
 namespace {
 
 // In L1, of x. Rows of a few elements that follow one another are one run, of which rows of the ISA
-// make columns; a part of each row is none.
+// make columns; a part of each row is none. Of long rows they take four columns at least.
 TEST_CASE("copies of rows of a few elements") {
   struct Row {
     int columns;
@@ -20,7 +20,8 @@ TEST_CASE("copies of rows of a few elements") {
                          {4, {96, 4}, 0.12},
                          {4, {96, 3}, 0.7},
                          {20, {96, 20}, 0.2},
-                         {20, {96, 3}, 0.2}}) {
+                         {20, {96, 4}, 0.2},
+                         {20, {96, 3}, 0.7}}) {
     CAPTURE(row.columns);
     CAPTURE(row.tile[1]);
     const Machine machine = *load_machine("zen4");
@@ -37,6 +38,67 @@ TEST_CASE("copies of rows of a few elements") {
     const double elements = static_cast<double>(row.tile[0] * row.tile[1]);
     CHECK(space.copy(s, 0, kL1).as_cycles() == doctest::Approx(4 + elements * row.element));
   }
+}
+
+// In L1, of x, channels first. In steps of one windows are runs, in steps of two an even/odd split,
+// which rows of the ISA do, but for windows of one and of three elements.
+TEST_CASE("copies of windows, by rows or element by element") {
+  struct Row {
+    int step, taps;
+    double element;
+  };
+  for (const Row& row :
+       {Row{1, 3, 1.1 / 8}, {2, 1, 0.7}, {2, 2, 0.12}, {2, 3, 0.7}, {2, 5, 0.12}, {3, 3, 0.12}}) {
+    CAPTURE(row.step);
+    CAPTURE(row.taps);
+    const Machine machine = *load_machine("zen3");
+    const KernelSpec k = spec(
+        fmt::format("(x: f32[1,117,117,96] order(0, 3, 1, 2), k: f32[5,5,1,96] packed): "
+                    "f32[1,{0},{0},96] order(0, 3, 1, 2) = conv2d(x, k, stride={1}, groups=96)",
+                    (117 - 5) / row.step + 1, row.step));
+    const Result<Family> f = parse_family(
+        "fma_f32x8 lane=w quantum=h:8,w:8 x=load_f32x8 k=broadcast_f32x8 out=store_f32x8",
+        k.computation(), *find_isa("avx2"));
+    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+    const Space space({&k.computation(), &machine, *f, 1});
+    Spec s = space.problem().root();
+    i64 elements = 1;
+    for (int d = 0; d < space.dims(); ++d) {
+      const std::string& name = space.computation().dims[static_cast<size_t>(d)].name;
+      s.extent[d] = name == "h" || name == "w" ? 8 : name == "s" ? row.taps : 1;
+      elements *= s.extent[d];
+    }
+    for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
+    const double all = static_cast<double>(elements);
+    CHECK(space.copy(s, 0, kL1).as_cycles() == doctest::Approx(4 + all * row.element));
+  }
+}
+
+// Whole rows of a matrix are a stream where the machine says what short ones cost; of windows the
+// parts of a copy are far apart in as long rows.
+TEST_CASE("copies of windows wait for their lines") {
+  const Machine machine = *load_machine("zen3");
+  const KernelSpec k = spec(
+      "(x: f32[1,75,75,96], k: f32[3,3,1,96] packed): f32[1,37,37,96] = conv2d(x, k, stride=2, "
+      "groups=96)");
+  const Result<Family> f =
+      parse_family("fma_f32x8 lane=g quantum=w:4,g:16 x=load_f32x8 k=load_f32x8 out=store_f32x8",
+                   k.computation(), *find_isa("avx2"));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  const Space space({&k.computation(), &machine, *f, 1});
+  Spec s = space.problem().root();
+  for (int d = 0; d < space.dims(); ++d)
+    if (const std::string& name = space.computation().dims[static_cast<size_t>(d)].name;
+        name == "h" || name == "w")
+      s.extent[d] = name == "h" ? 1 : 4;
+  const auto from = [&](Level level) {
+    s.place[0].level = level;
+    return space.copy(s, 0, kL1).as_cycles();
+  };
+  const Region r = space.region(s, 0);
+  REQUIRE(r.row_bytes == 9 * 96 * 4);
+  CHECK(from(kL3) - from(kL1) ==
+        doctest::Approx(static_cast<double>(r.lines * machine.levels[kL3].line_millicycles) / 1e3));
 }
 
 // In L1, of the result, whose columns the copy has as rows. What is rounded on the way goes by

@@ -155,6 +155,19 @@ std::string open_loop(Writer& w, Names& names, const BoxDigit& d) {
   return i;
 }
 
+// GCC writes zeros of more than 64 bytes, of which it knows how many, by `rep stos`, which takes
+// long to begin. (Zen 3: 96 bytes 40 cycles, 224 bytes 64, in pieces 7 and 18.)
+void zeros(Writer& w, const std::string& pointer, i64 elements, i64 element_bytes) {
+  constexpr i64 kPiece = 32, kLeast = 64, kMost = 1024;
+  const i64 bytes = elements * element_bytes, piece = kPiece / element_bytes;
+  if (bytes <= kLeast || bytes > kMost)
+    return w.line("__builtin_memset({}, 0, {});", pointer, bytes);
+  w.line("for (std::ptrdiff_t j = 0; j < {}; j += {}) __builtin_memset({} + j, 0, {});",
+         elements / piece * piece, piece, pointer, kPiece);
+  if (elements % piece > 0)
+    w.line("__builtin_memset({} + {}, 0, {});", pointer, elements - piece, kPiece);
+}
+
 void fill(Writer& w, Names& names, const Box& box, Dtype t, double value) {
   std::span<const BoxDigit> digits = box.digits;
   const i64 run = run_of(box);
@@ -165,7 +178,7 @@ void fill(Writer& w, Names& names, const Box& box, Dtype t, double value) {
     pointer = stepped(w, names, mutable_pointer(t), "to", pointer, i, d.packed);
   }
   if (value == 0)
-    w.line("__builtin_memset({}, 0, {});", pointer, run * bytes(t));
+    zeros(w, pointer, run, bytes(t));
   else
     w.line("for (std::ptrdiff_t j = 0; j < {}; ++j) *({} + j) = {};", run, pointer,
            literal(t, value));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "spec/algebra.h"
 
@@ -89,19 +90,21 @@ std::string arguments(const KernelSpec& spec) {
   return out;
 }
 
-// The dims that index an axis, from the one whose steps are longest: filters of several groups are
+// The dims that index an axis, from the one whose steps are shortest: filters of several groups are
 // numbered by two.
 std::string places_text(const Computation& c, int axis) {
   AxisMap terms = c.output().axes[static_cast<size_t>(axis)];
-  const auto longer = [](const AxisTerm& a, const AxisTerm& b) {
-    return a.coefficient < b.coefficient;
+  const auto extent_of = [&](const AxisTerm& t) {
+    return c.dims[static_cast<size_t>(t.dim)].extent;
   };
-  std::sort(terms.begin(), terms.end(), longer);
+  std::sort(terms.begin(), terms.end(), [&](const AxisTerm& a, const AxisTerm& b) {
+    return std::pair(a.coefficient, extent_of(a)) < std::pair(b.coefficient, extent_of(b));
+  });
   std::string out;
   i64 next = 1;
   for (const AxisTerm& t : terms) {
     MORELLO_CHECK(t.coefficient == next, "elements of a result without a point of their own");
-    const i64 extent = c.dims[static_cast<size_t>(t.dim)].extent;
+    const i64 extent = extent_of(t);
     const std::string index = terms.size() == 1
                                   ? fmt::format("index[{}]", axis)
                                   : fmt::format("index[{}] / {} % {}", axis, t.coefficient, extent);

@@ -116,7 +116,7 @@ void Space::add_small(int operand, const AddressMap& given, Extents e, int dim,
     return;
   }
   how.window = dim;
-  how.least[dim] = 0;
+  how.least[dim] = 0;  // within_rows() took a window for a row of as many elements as a step has
   how.fits = ~std::uint64_t{0} << kMost;
   for (n = 1; n < kMost; ++n)
     if (fits_rows(operand, given, e)) how.fits |= std::uint64_t{1} << n;

@@ -1,9 +1,17 @@
 // What copies take.
 
+#include <utility>
+
 #include "toy.h"
 
 namespace morello {
 namespace {
+
+Family avx2_family(const KernelSpec& k, const std::string& text) {
+  Result<Family> f = parse_family(text, k.computation(), *find_isa("avx2"));
+  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
+  return std::move(*f);
+}
 
 // In L1, of x. Rows of a few elements that follow one another are one run, of which rows of the ISA
 // make columns; a part of each row is none. Of long rows they take four columns at least.
@@ -27,11 +35,9 @@ TEST_CASE("copies of rows of a few elements") {
     const Machine machine = *load_machine("zen4");
     const KernelSpec k = spec(
         fmt::format("(x: f32[4000,{0}], y: f32[{0},4000]): f32 = x + transpose(y)", row.columns));
-    const Result<Family> f =
-        parse_family("map_f32x8 lane=i0 quantum=i0:96 x=load_f32x8 y=load_f32x8 out=store_f32x8",
-                     k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, 1});
+    const Family f =
+        avx2_family(k, "map_f32x8 lane=i0 quantum=i0:96 x=load_f32x8 y=load_f32x8 out=store_f32x8");
+    const Space space({&k.computation(), &machine, f, 1});
     Spec s = space.problem().root();
     for (int d = 0; d < 2; ++d) s.extent[d] = row.tile[d];
     for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
@@ -56,11 +62,9 @@ TEST_CASE("copies of windows, by rows or element by element") {
         fmt::format("(x: f32[1,117,117,96] order(0, 3, 1, 2), k: f32[5,5,1,96] packed): "
                     "f32[1,{0},{0},96] order(0, 3, 1, 2) = conv2d(x, k, stride={1}, groups=96)",
                     (117 - 5) / row.step + 1, row.step));
-    const Result<Family> f = parse_family(
-        "fma_f32x8 lane=w quantum=h:8,w:8 x=load_f32x8 k=broadcast_f32x8 out=store_f32x8",
-        k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, 1});
+    const Family f = avx2_family(
+        k, "fma_f32x8 lane=w quantum=h:8,w:8 x=load_f32x8 k=broadcast_f32x8 out=store_f32x8");
+    const Space space({&k.computation(), &machine, f, 1});
     Spec s = space.problem().root();
     i64 elements = 1;
     for (int d = 0; d < space.dims(); ++d) {
@@ -81,11 +85,9 @@ TEST_CASE("copies of windows wait for their lines") {
   const KernelSpec k = spec(
       "(x: f32[1,75,75,96], k: f32[3,3,1,96] packed): f32[1,37,37,96] = conv2d(x, k, stride=2, "
       "groups=96)");
-  const Result<Family> f =
-      parse_family("fma_f32x8 lane=g quantum=w:4,g:16 x=load_f32x8 k=load_f32x8 out=store_f32x8",
-                   k.computation(), *find_isa("avx2"));
-  REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-  const Space space({&k.computation(), &machine, *f, 1});
+  const Family f =
+      avx2_family(k, "fma_f32x8 lane=g quantum=w:4,g:16 x=load_f32x8 k=load_f32x8 out=store_f32x8");
+  const Space space({&k.computation(), &machine, f, 1});
   Spec s = space.problem().root();
   for (int d = 0; d < space.dims(); ++d)
     if (const std::string& name = space.computation().dims[static_cast<size_t>(d)].name;
@@ -109,11 +111,9 @@ TEST_CASE("copies of results that are rounded") {
     CAPTURE(type);
     const Machine machine = *load_machine("zen4");
     const KernelSpec k = spec(fmt::format("(x: f32[64,48]): {} col = convert(x)", type));
-    const Result<Family> f = parse_family(
-        fmt::format("map_f32x8 lane=i1 quantum=i1:48 x=load_f32x8 out=store_{}x8", type),
-        k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, 1});
+    const Family f = avx2_family(
+        k, fmt::format("map_f32x8 lane=i1 quantum=i1:48 x=load_f32x8 out=store_{}x8", type));
+    const Space space({&k.computation(), &machine, f, 1});
     Spec s = space.problem().root();
     for (int o = 0; o < space.operands(); ++o) s.place[o].level = kL1;
     CHECK(space.copy(s, 1, kL1).as_cycles() == doctest::Approx(4 + 64 * 48 * element));
@@ -131,11 +131,9 @@ TEST_CASE("what leaves ask for comes beside arithmetic, as far as there is any")
   memory.asked_by_leaves_millicycles = 4'000;
   const auto asked = [&](i64 m, int threads) {
     const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
-    const Result<Family> f = parse_family(
-        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-        k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, threads});
+    const Family f = avx2_family(
+        k, "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8");
+    const Space space({&k.computation(), &machine, f, threads});
     Spec s = space.problem().root();
     s.extent[0] = m;
     s.extent[1] = s.extent[2] = 32;
@@ -185,10 +183,8 @@ TEST_CASE("leaves ask where their loads leave room for it, and pay for no rows")
     memory.asked_by_leaves_millicycles = memory.asked_view_millicycles = 4'000;
     memory.line_millicycles = memory.prefetched_millicycles = 20'000;
     const KernelSpec k = spec("(a: f32[60,64], b: f32[64,2048]): f32 = matmul(a, b)");
-    const Result<Family> f = parse_family(std::string(row.family) + " out=store_f32x8",
-                                          k.computation(), *find_isa("avx2"));
-    REQUIRE_MESSAGE(f.ok(), (f.ok() ? "" : f.error().str()));
-    const Space space({&k.computation(), &machine, *f, 1});
+    const Family f = avx2_family(k, std::string(row.family) + " out=store_f32x8");
+    const Space space({&k.computation(), &machine, f, 1});
     Spec s = space.problem().root();
     s.place[1] = {kMemory, false};
     CHECK(space.leaves_ask(s, 1) == row.want);

@@ -345,6 +345,7 @@ void LeafWriter::elastic_loop() {
           slot_ == 1 ? length : fmt::format("{} / {}", length, slot_));
   if (per > 1) {
     w_.open("for (; {0} >= {1}; {0} -= {1})", left, per);
+    ask_for_row();
     prefetches_ = true;
     iteration(per);
     prefetches_ = false;
@@ -373,6 +374,7 @@ void LeafWriter::inner_loop() {
     for (size_t i = 0; i < job_.asks.size(); ++i)
       if (times > 1 && job_.asks[i].asking.times == times) ask_next(i);
     w_.open_loop(names_.fresh("i"), iterations / times);
+    ask_for_row();
     prefetches_ = true;
     iteration(per);
     prefetches_ = false;
@@ -389,32 +391,6 @@ void LeafWriter::inner_loop() {
 i64 LeafWriter::iterations() const {
   const bool counted = c_.reduces() && inner_ >= 0 && !elastic(inner_);
   return counted ? job_.extent[inner_] / slot_ / slots_per_iteration() : 0;
-}
-
-// Into how many equal parts that loop falls for what is asked for at their beginnings; 1: nothing
-// is, but before it.
-i64 LeafWriter::times_in_loop() const {
-  i64 times = 1;
-  if (outer_.empty())
-    for (const LeafAsk& a : job_.asks)
-      if (iterations() % a.asking.times == 0 && iterations() > a.asking.times)
-        times = std::max(times, a.asking.times);
-  return times;
-}
-
-void LeafWriter::ask_next(size_t i) {
-  const Asking& asking = job_.asks[i].asking;
-  w_.line("{0}(ask{1}, asked{1});", asking.function, i);
-  w_.line("asked{} += {};", i, asking.share);
-}
-
-void LeafWriter::ask_before() {
-  for (size_t i = 0; i < job_.asks.size(); ++i) {
-    if (job_.asks[i].asking.times == times_in_loop()) continue;
-    w_.open("for (std::ptrdiff_t part = 0; part < {}; ++part)", job_.asks[i].asking.times);
-    ask_next(i);
-    w_.close();
-  }
 }
 
 // Asks for the line `ahead_bytes` behind a load, once per line and iteration, right before the

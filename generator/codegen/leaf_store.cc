@@ -242,15 +242,4 @@ void LeafWriter::store_scalar(const Extents& instance) {
   w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
 }
 
-// Asks for the lines of the output tile, one for every line from where a row of it begins.
-void LeafWriter::ask_for_output() {
-  if (job_.call.ahead_operand != out_) return;
-  each(output_instances(), [&](const Extents& instance) {
-    const std::vector<Offset> offsets = output_offsets(instance);
-    const i64 in_row = f_.lane >= 0 ? instance[f_.lane] * unit_[f_.lane] : 0;
-    if (!adjacent(offsets) || in_row * bytes(job_.refs[out_].dtype) % kLine != 0) return;
-    w_.code(expand(f_.isa->prefetch, {{"p", at(pointer(out_), offsets[0])}}));
-  });
-}
-
 }  // namespace morello

@@ -1,9 +1,10 @@
 // The class behind leaf_function(): loads and loops are in leaf.cc, what becomes of the sums in
-// leaf_store.cc.
+// leaf_store.cc, what is asked for in leaf_ask.cc.
 #pragma once
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,6 +39,15 @@ class LeafWriter {
   struct Load {
     Extents instance{};  // of the first register
     Extents index{};     // of its first element
+  };
+
+  // Rows of the output tile that are asked for one after the other.
+  struct OutputRows {
+    int dim = -1;
+    i64 count = 1;
+    Offset step;
+    std::vector<Offset> lines;  // of the first one
+    std::string name;           // of the variable that counts them
   };
 
   // How extras are loaded.
@@ -96,12 +106,16 @@ class LeafWriter {
   i64 times_in_loop() const;
   void ask_next(size_t i);
   void ask_before();
+  std::vector<Offset> lines_of_row(Extents row) const;
+  std::optional<OutputRows> rows_in_turn() const;
+  void ask_for_lines(const std::string& row, const std::vector<Offset>& lines);
+  void ask_for_output();
+  void ask_for_row();
   i64 slots_per_iteration() const;
   void elementwise();
   void add_old();
   void join(const std::string& to, const std::string& from, int lanes);
   void join_sets();
-  void ask_for_output();
   void store_all();
   bool finishes_apart() const;
   void finish_apart();
@@ -137,6 +151,7 @@ class LeafWriter {
   enum class Half { kNone, kFirst, kSecond } half_ = Half::kNone;  // of two slots taken as one
   std::map<Extents, std::string> first_;                           // what the first one has
   std::set<std::pair<std::string, i64>> lines_ahead_;              // asked for in this iteration
+  std::optional<OutputRows> asked_rows_;                           // of the output, in turn
   std::array<std::string, kMaxOperands> pointers_;
   std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
   Writer w_;

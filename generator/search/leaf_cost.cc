@@ -29,6 +29,13 @@ constexpr i64 kRepeatedMilli = 25'000;
 // 1000x1000 f32 in L3, tiles of 6 x 16: reductions of 1, 4, 8 and 16 take 165, 172, 195 and 304 us,
 // asked 134, 137, 162 and 306; these make 179, 188, 200 and 313, asked 145, 154, 191 and 314.)
 constexpr i64 kUnaskedPercent = 120;
+// Of the latency of the output's level, percent that each row of a tile costs whose lines nobody
+// has asked for, where a leaf computes for longer than one latency: stores wait for their lines in
+// turn, and prefetchers leave rows in many pages to them. (Emerald Rapids, AVX-512: f32
+// 1000x64x1000, 8 x 48, 54 cycles a leaf; 5x5 convolution of 3 channels to 512 that lie apart, 99 x
+// 99, padded, 64 of a row of 6 channels at a time, 1100: 12.6 ms, asked for 6.0, channel by channel
+// 5.6.)
+constexpr i64 kUnaskedRowPercent = 4;
 // Of writing back a line that another stage reads again: it may not have left by then. (G: softmax
 // of 32 rows of 1 and 2 MiB, AVX2: exponentials stored in the result and scaled there 6.5 to 7.4
 // and 19.5 to 23.0 ms, computed twice 8.0 and 21.9 to 23.4. With all of it the latter look 12 %
@@ -276,6 +283,16 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   return t + lines_of(r, problem_.part.read_again ? back * kReadAgainPercent / 100 : back);
 }
 
+// What is seen of stores of sums that nobody has asked for lines for.
+Cost Space::waits_to_store(const Spec& s, Cost compute) const {
+  if (!asks_for_output(s)) return Cost();
+  const int out = computation().inputs();
+  const i64 latency = machine().levels[s.place[out].level].latency_millicycles;
+  const Region r = region(s, out);
+  if (r.rows == 1 || compute < Cost::milli(latency)) return Cost();
+  return r.rows * Cost::milli(latency * kUnaskedRowPercent / 100);
+}
+
 Space::Traffic& Space::Traffic::operator+=(const Traffic& t) {
   all = all + t.all;
   hidden = hidden + t.hidden;
@@ -382,6 +399,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
   t.all = t.all + moved(s, c.inputs(), stored(s, call));
+  if (!asks && !call.streaming) t.begun = t.begun + waits_to_store(s, compute);
   if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
       overlapped(compute, t.all - t.hidden) - hidden_beyond(compute, t.eased) + t.begun;

@@ -131,6 +131,34 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
+// Twelve lines are too many for once: a row in each iteration, with the line of its last element. Of
+// rows of one line, or for a loop of three iterations, all at first.
+TEST_CASE("an output of many lines is asked for row by row") {
+  struct Row {
+    std::string_view kernel, family;
+    size_t at_first, in_loop;
+  };
+  constexpr Row kRows[] = {
+      {"(a: f32[4,96], b: f32[96,48]): f32 = matmul(a, b)", "m:4,n:48", 0, 4},
+      {"(a: f32[4,96], b: f32[96,40]): f32 = matmul(a, b)", "m:4,n:48", 0, 4},
+      {"(a: f32[4,96], b: f32[96,16]): f32 = matmul(a, b)", "m:4,n:16", 4, 0},
+      {"(a: f32[4,12], b: f32[12,48]): f32 = matmul(a, b)", "m:4,n:48", 12, 0},
+      {"(a: f32[4,k], b: f32[k,48]): f32 = matmul(a, b)", "m:4,n:48", 0, 4},
+  };
+  for (const Row& r : kRows) {
+    CAPTURE(r.kernel);
+    Kernel k(r.kernel, "f", 1);
+    k.add("avx512", fmt::format("fma_f32x16 lane=n quantum={}", r.family), "call ahead out 0\n");
+    const std::string text = emit_header({k.code}, options("f.h")).header;
+    CAPTURE(text);
+    const size_t loop = text.find("for (");
+    REQUIRE(loop != text.npos);
+    CHECK(test::count(text.substr(0, loop), "_mm_prefetch") == r.at_first);
+    CHECK(test::count(text.substr(loop), "_mm_prefetch") == r.in_loop);
+    CHECK(test::count(text, "pc + row_0 * 48") + test::count(text, "pc + row_0 * 40") == r.in_loop);
+  }
+}
+
 // 27 registers of 8 floats and one with 5: thirteen pairs and two alone.
 TEST_CASE("a maximum takes two registers at once, and the last ones alone") {
   Kernel k("(x: f32[221]): f32 = reduce_max(x, axis=0)", "f", 1);

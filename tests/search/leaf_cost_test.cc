@@ -57,6 +57,39 @@ TEST_CASE("where nothing is summed vectors are loaded, computed and stored at on
   }
 }
 
+// Eight rows whose lines come in turn where nobody asks: a leaf that sums for longer than L3 takes
+// waits for 4 percent of its latency each, in what does not overlap with the sums. Not a single
+// row, nor one that asks, nor one so short that stores of the next ones overlap.
+TEST_CASE("rows that a leaf stores and did not ask for cost a part of the latency") {
+  const KernelSpec k = spec("(a: f32[1000,512], b: f32[512,1000]): f32 = matmul(a, b)");
+  const auto unasked = [&](std::string_view quantum, Extents extent, Level to) {
+    const Family f = *parse_family(
+        fmt::format("fma_f32x16 lane=n quantum={} a=broadcast_f32x16 b=load_f32x16", quantum),
+        k.computation(), *find_isa("avx512"));
+    const auto more = [&](i64 latency) {
+      Machine machine = *load_machine("graniterapids");
+      machine.levels[kL3].latency_millicycles = latency * 1000;
+      const Space space({&k.computation(), &machine, f, 1});
+      Spec s = space.problem().root();
+      s.extent = extent;
+      s.place[0].level = s.place[1].level = kL1;
+      s.place[2].level = to;
+      REQUIRE(space.leaf_covers(s));
+      REQUIRE(space.asks_for_output(s) == (to >= kL3));
+      return std::pair(space.leaf(s, {}).as_cycles(),
+                       space.leaf(s, {.ahead_operand = 2}).as_cycles());
+    };
+    const auto low = more(100), high = more(200);
+    CHECK(low.second == high.second);
+    return high.first - low.first;
+  };
+  CHECK(unasked("m:8,n:48", {8, 48, 64, 1, 1, 1}, kL3) == doctest::Approx(8 * 0.04 * 100));
+  CHECK(unasked("m:8,n:48", {5, 48, 64, 1, 1, 1}, kL3) == doctest::Approx(5 * 0.04 * 100));
+  CHECK(unasked("m:8,n:48", {8, 48, 4, 1, 1, 1}, kL3) == 0);
+  CHECK(unasked("m:8,n:48", {8, 48, 64, 1, 1, 1}, kL2) == 0);
+  CHECK(unasked("n:192", {1, 192, 64, 1, 1, 1}, kL3) == 0);
+}
+
 // Six rows of 1 KiB, each of which begins with 40 percent of the latency: apart, or one behind the
 // other, which run on into each other.
 TEST_CASE("arithmetic does not hide where rows that lie apart begin") {

@@ -269,7 +269,7 @@ Cost Space::stored(const Spec& s, const Call& call) const {
   const Level to = s.place[out].level;
   const bool asks = call.ahead_operand == out;
   if (call.streaming) return lines_of(r, streamed_millicycles());
-  Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : transfer(r, to);
+  Cost t = asks ? lines_of(r, line_millicycles(to, Coming::kPrefetched)) : stored_to(r, to);
   if (asks && crowds_output(s))
     t = t + r.lines * Cost::milli(machine().levels[kL2].latency_millicycles * kLostPercent / 100);
   if (s.accumulate) return t + transfer(r, to);
@@ -285,8 +285,8 @@ Cost Space::stored(const Spec& s, const Call& call) const {
 
 // What is seen of stores of sums that nobody has asked for lines for.
 Cost Space::waits_to_store(const Spec& s, Cost compute) const {
-  if (!asks_for_output(s)) return Cost();
   const int out = computation().inputs();
+  if (s.place[out].level < kL3 || !asks_for_output(s)) return Cost();
   const i64 latency = machine().levels[s.place[out].level].latency_millicycles;
   const Region r = region(s, out);
   if (r.rows == 1 || compute < Cost::milli(latency)) return Cost();
@@ -398,7 +398,11 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
-  t.all = t.all + moved(s, c.inputs(), stored(s, call));
+  const Cost out = moved(s, c.inputs(), stored(s, call));
+  t.all = t.all + out;
+  // Stores that wait do so while the next leaf computes.
+  const Level to = s.place[c.inputs()].level;
+  if (machine().levels[to].stored_millicycles > 0) t.eased = t.eased + eased(to, out);
   if (!asks && !call.streaming) t.begun = t.begun + waits_to_store(s, compute);
   if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
@@ -456,7 +460,7 @@ Spec Space::leaf_of(const Spec& s) const {
 // parts of 256, leaves of 6 rows of 16 MiB one below the other: 155 ms for 164 along rows in parts
 // of 512; with all latencies it looked 5 % dearer.)
 i64 Space::output_seen_percent(const Spec& s) const {
-  if (!asks_for_output(s)) return 100;
+  if (s.place[computation().inputs()].level < kL3 || !asks_for_output(s)) return 100;
   const i64 latency = machine().levels[s.place[computation().inputs()].level].latency_millicycles;
   return 100 * std::max<i64>(0, latency - work_millicycles(leaf_work(leaf_of(s).extent))) / latency;
 }

@@ -511,7 +511,8 @@ i64 Space::to_next_rows(const Spec& s, int operand) const {
 bool Space::asks_for_output(const Spec& s) const {
   const Place& place = s.place[computation().inputs()];
   const bool vectors = family().kernel->lanes > 1 && !family().kernel->lanes_reduce;
-  return vectors && stores_adjacent_ && !place.packed && prefetch_saves(place.level);
+  if (!vectors || !stores_adjacent_ || place.packed || family().isa->prefetch.empty()) return false;
+  return prefetch_saves(place.level) || machine().levels[place.level].stored_millicycles > 0;
 }
 
 bool Space::streams(const Spec& s) const {

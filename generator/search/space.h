@@ -362,6 +362,7 @@ class Space {
   }
   Cost lines_of(const Region& r, i64 millicycles) const;
   Cost stored(const Spec& s, const Call& call) const;
+  Cost stored_to(const Region& r, Level to) const;
   Cost waits_to_store(const Spec& s, Cost compute) const;
   bool prefetch_saves(Level from) const;
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.

@@ -187,6 +187,13 @@ Cost Space::transfer(const Region& r, Level from) const {
   return from <= kL1 ? Cost() : lines_of(r, line_millicycles(from, Coming::kAsked));
 }
 
+// Lines of an output that nobody has asked for: stores wait for them in turn.
+Cost Space::stored_to(const Region& r, Level to) const {
+  const i64 stored = machine().levels[to].stored_millicycles;
+  const Cost all = transfer(r, to);
+  return stored == 0 ? all : std::max(all, lines_of(r, stored));
+}
+
 // Rows that are no streams begin anew every time: prefetchers have not followed them yet, and in
 // memory their lines are all of its pages that is read. (Zen 3, f32 copied from memory, cycles a
 // line with what the copy itself takes, about 4: rows of 64, 192 and 512 to 1536 bytes, 8 KiB
@@ -457,8 +464,8 @@ i64 Space::rows_side_by_side(const Spec& s, int operand) const {
 Cost Space::view(const Spec& s, int operand) const {
   const Region r = region(s, operand);
   if (operand == computation().inputs()) {
-    const Cost all = transfer(r, s.place[operand].level);
-    return s.accumulate ? 2 * all : all;
+    const Cost all = stored_to(r, s.place[operand].level);
+    return s.accumulate ? all + transfer(r, s.place[operand].level) : all;
   }
   const Cost all =
       transfer_by_leaves(s, operand, r) + row_starts(s, operand, rows_of_leaves(s, operand));

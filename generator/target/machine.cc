@@ -53,6 +53,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"next_rows_line_cycles", &LevelDesc::next_rows_millicycles, true, 1, kMaxCycles, true},
     {"lone_line_cycles", &LevelDesc::lone_millicycles, true, 1, kMaxCycles, true},
     {"window_line_cycles", &LevelDesc::window_millicycles, true, 1, kMaxCycles, true},
+    {"stored_line_cycles", &LevelDesc::stored_millicycles, true, 1, kMaxCycles, true},
     {"streams_percent", &LevelDesc::streams_percent, false, 1, 100, true},
     {"row_cycles", &LevelDesc::row_millicycles, true, 1, kMaxCycles, true},
     {"piece_cycles", &LevelDesc::piece_millicycles, true, 1, kMaxCycles, true},

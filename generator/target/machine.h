@@ -48,6 +48,9 @@ struct LevelDesc {
   i64 lone_millicycles = 0;
   // As line_millicycles in windows; 0: the same.
   i64 window_millicycles = 0;
+  // As line_millicycles, for a line of a leaf's output that it has not asked for; 0: the same, and
+  // no leaf asks for lines from here.
+  i64 stored_millicycles = 0;
   // What several streams from here take of the time of one, at the least; 0: what the machine says.
   int streams_percent = 0;
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer

@@ -230,6 +230,9 @@ class Reader {
     if (d.lone_millicycles > 0 && d.lone_millicycles < d.line_millicycles)
       return bad("lone_line_cycles",
                  fmt::format("must be at least `line_cycles`, {}", decimal(d.line_millicycles)));
+    if (d.stored_millicycles > 0 && d.stored_millicycles < d.line_millicycles)
+      return bad("stored_line_cycles",
+                 fmt::format("must be at least `line_cycles`, {}", decimal(d.line_millicycles)));
     if (!check_optional(d, l)) return false;
     if (l == kL1) return true;
     const LevelDesc& nearer = m.levels[static_cast<size_t>(l - 1)];
@@ -258,6 +261,10 @@ class Reader {
          {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves, view, next_rows})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
+    if (d.stored_millicycles > 0 && l != kL2)
+      return bad("stored_line_cycles",
+                 "has no effect: only in [L2] do stores of vectors wait for more than "
+                 "`line_cycles` and `prefetched_line_cycles` say");
     if (d.streams_percent > 0 && l != kL3)
       return bad("streams_percent",
                  "has no effect: only [L3] gains less by streams than [memory], of which "

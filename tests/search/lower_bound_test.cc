@@ -90,6 +90,7 @@ Machine any_machine(Draw& draw) {
                           draw.among({0, 262144}));
   m.levels[kL2].line_millicycles = draw.among({500, 2000, 6000});
   m.levels[kL2].prefetched_millicycles = m.levels[kL2].line_millicycles;
+  m.levels[kL2].stored_millicycles = draw.among({0, 0, 6000, 9000});
   m.levels[kMemory].prefetched_millicycles = draw.among({1000, 6000});
   m.core.l2_overlap_percent = static_cast<int>(draw.among({0, 90, 100}));
   m.core.l3_overlap_percent = static_cast<int>(draw.among({0, 0, 95, 100}));

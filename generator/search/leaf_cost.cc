@@ -132,7 +132,7 @@ i64 Space::reduction_step(int d) const {
 }
 
 // The reduction loop over extents e (all of them for parallel dims within the quantum).
-Space::Work Space::leaf_work(const Extents& tile_extents) const {
+Space::Work Space::leaf_work(const Extents& tile_extents, Rounding loads) const {
   const Extents e = run_extents(family(), tile_extents);
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
@@ -157,7 +157,8 @@ Space::Work Space::leaf_work(const Extents& tile_extents) const {
       if (c.dims[d].reduction || !touches_[o][d]) continue;
       instances *= vector && d == lane ? ceil_div(e[d], k.lanes) : e[d];
     }
-    w.add(a.uops, ceil_div(instances * steps, a.regs));
+    const i64 registers = instances * steps;
+    w.add(a.uops, loads == Rounding::kUp ? ceil_div(registers, a.regs) : registers / a.regs);
   }
   if (c.reduces()) w.chain = steps * k.latency * 1125 / accumulator_sets(family(), c);
   w.alu += steps;  // loop control

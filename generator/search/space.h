@@ -335,7 +335,11 @@ class Space {
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
   Region given_region(const Spec& s, int operand) const;
-  Work leaf_work(const Extents& e) const;
+  // Of loads that fill several registers there are whole ones; bounds have as many as are full, so
+  // that leaves which share theirs evenly take the least (7 and 7 rows by twos take 4 loads each, 6
+  // and 8 seven together).
+  enum class Rounding { kUp, kDown };
+  Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp) const;
   bool loads_all_the_time() const;
   void add_partial_loads(const Spec& s, Work& w) const;
   i64 reduction_step(int dim) const;

@@ -184,6 +184,18 @@ TEST_CASE("no program is cheaper, wherever operands lie and whatever fits in L1"
   }
 }
 
+// Loads fill two registers of a: leaves of 8 and 6 rows have one less than two of 7.
+TEST_CASE("no program is cheaper, whose leaves share the rows unevenly") {
+  const Machine machine = toy_machine(8192, 65536, 0);
+  const Computation c =
+      computation_of(spec("(a: bf16[30,3] col, b: bf16[3,50]): f32 = matmul(a, b)"));
+  const Family f = *parse_family(
+      "dot_f32x8 lane=k quantum=m:8,k:16 a=load_bf16x8x2 b=load_bf16x8x2 out=store_f32", c,
+      *find_isa("avx2"));
+  const Problem problem{&c, &machine, f, 1, Part::at(kL1)};
+  CHECK(Space(problem).lower_bound() <= Searcher(problem).cost());
+}
+
 TEST_CASE("nor is one whose result lies in L3 where it was read, or whose vectors are not whole") {
   Machine small = toy_machine(256, 4096);
   small.levels[kL2].line_millicycles = small.levels[kL2].prefetched_millicycles = 6000;

@@ -11,8 +11,8 @@ namespace morello {
 // Most lines of an output that are asked for at once.
 constexpr i64 kMostAtOnce = 8;
 
-// Into how many equal parts that loop falls for what is asked for at their beginnings; 1: nothing
-// is, but before it.
+// Into how many equal parts the loop over the innermost reduction falls for what is asked for at
+// their beginnings; 1: nothing is, but before it.
 i64 LeafWriter::times_in_loop() const {
   i64 times = 1;
   if (outer_.empty())
@@ -69,9 +69,9 @@ std::optional<LeafWriter::OutputRows> LeafWriter::rows_in_turn() const {
     return std::nullopt;
   rows.step = job_.refs[out_].map.advance(rows.dim, 1);
   for (Extents row{}; row[rows.dim] < rows.count; ++row[rows.dim]) {
-    const std::vector<Offset> lines = lines_of_row(row);
-    for (size_t l = 0; l < lines.size(); ++l)
-      if (!(lines[l] == rows.lines[l] + row[rows.dim] * rows.step)) return std::nullopt;
+    std::vector<Offset> lines = rows.lines;
+    for (Offset& line : lines) line += row[rows.dim] * rows.step;
+    if (lines != lines_of_row(row)) return std::nullopt;
   }
   if (masks_lanes()) return rows;
   Extents last{};

@@ -131,8 +131,8 @@ TEST_CASE("an output that is asked for") {
   CHECK(asked == 6);
 }
 
-// Twelve lines are too many for once: a row in each iteration, with the line of its last element. Of
-// rows of one line, or for a loop of three iterations, all at first.
+// Twelve lines are too many for once: a row in each iteration, with the line of its last element.
+// Of rows of one line, or for a loop of three iterations, all at first.
 TEST_CASE("an output of many lines is asked for row by row") {
   struct Row {
     std::string_view kernel, family;

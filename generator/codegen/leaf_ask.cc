@@ -8,8 +8,8 @@
 
 namespace morello {
 
-// Most lines of an output that are asked for at once.
-constexpr i64 kMostAtOnce = 8;
+// Most lines of an output that are asked for before its sums.
+constexpr i64 kMostLinesBefore = 8;
 
 // Into how many equal parts the loop over the innermost reduction falls for what is asked for at
 // their beginnings; 1: nothing is, but before it.
@@ -65,7 +65,7 @@ std::optional<LeafWriter::OutputRows> LeafWriter::rows_in_turn() const {
   rows.count = counts[rows.dim];
   rows.lines = lines_of_row({});
   const bool loops = elastic(inner_) ? slots_per_iteration() > 1 : iterations() >= rows.count;
-  if (!loops || rows.count * static_cast<i64>(rows.lines.size()) <= kMostAtOnce)
+  if (!loops || rows.count * static_cast<i64>(rows.lines.size()) <= kMostLinesBefore)
     return std::nullopt;
   rows.step = job_.refs[out_].map.advance(rows.dim, 1);
   for (Extents row{}; row[rows.dim] < rows.count; ++row[rows.dim]) {

@@ -48,8 +48,8 @@ struct LevelDesc {
   i64 lone_millicycles = 0;
   // As line_millicycles in windows; 0: the same.
   i64 window_millicycles = 0;
-  // As line_millicycles, for a line of a leaf's output that it has not asked for; 0: the same, and
-  // no leaf asks for lines from here.
+  // Of L2: as line_millicycles, for a line of a leaf's output that it has not asked for; 0: the
+  // same, and leaves ask for lines of outputs from farther away only.
   i64 stored_millicycles = 0;
   // What several streams from here take of the time of one, at the least; 0: what the machine says.
   int streams_percent = 0;

@@ -154,11 +154,11 @@ void AskWriter::ask_for(const Rows& r, const std::string& part) {
 
 std::optional<Asking> ask_function(Functions& functions, const Isa& isa, const PackJob& job,
                                    Level to, i64 leaves, bool within) {
-  if (leaves < 2) return std::nullopt;
+  const std::string_view instruction = to == kL1 ? isa.prefetch : isa.prefetch_to_l2;
+  if (leaves < 2 || instruction.empty()) return std::nullopt;
   const std::vector<Box> boxes = element_boxes(job.packed, job.other, job.extent);
   if (boxes.size() > kMostBoxes) return std::nullopt;
-  AskWriter writer(to == kL1 ? isa.prefetch : isa.prefetch_to_l2, job, boxes, leaves,
-                   within && stride_params(job.other).empty());
+  AskWriter writer(instruction, job, boxes, leaves, within && stride_params(job.other).empty());
   const std::string params = fmt::format("{} src, std::ptrdiff_t asked{}",
                                          const_pointer(job.other_type), stride_params(job.other));
   return Asking{functions.add("ask", params, writer.body()), writer.share(), writer.times()};

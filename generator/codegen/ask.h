@@ -18,8 +18,8 @@ struct Asking {
 };
 
 // Of a copy behind which so many leaves run before the next one, to L1 or L2. Nothing where the
-// copy had better ask by itself: no two leaves, or too many boxes. `within`: leaves may ask while
-// they compute.
+// copy had better ask by itself: no two leaves, or too many boxes; nor for an ISA that cannot.
+// `within`: leaves may ask while they compute.
 std::optional<Asking> ask_function(Functions& functions, const Isa& isa, const PackJob& job,
                                    Level to, i64 leaves, bool within = false);
 

@@ -106,7 +106,7 @@ class PackWriter {
   void blocks(const BoxDigit& rows, const BoxDigit& panels, const Cursor& c, auto inner);
   Cursor step_along(const BoxDigit& d, const Cursor& c, const std::string& i);
   void elements(std::vector<BoxDigit> digits, const Cursor& c);
-  bool crowd(const Offset& stride) const;
+  i64 rows_at_once(const Offset& stride) const;
   void tiles(const TransposeFit& f, const Cursor& c);
   void apply(const TransposeFit& f, const Cursor& c);
   void each(const BoxDigit& d, const Cursor& c);
@@ -353,17 +353,23 @@ void PackWriter::elements(std::vector<BoxDigit> digits, const Cursor& c) {
   });
 }
 
-// Whether rows so far apart lie in the same few sets of L1.
-bool PackWriter::crowd(const Offset& stride) const {
-  constexpr i64 kSets = 2048;  // bytes
-  return stride.assumed() * bytes(from()) % kSets == 0;
+// How many rows so far apart can be taken at a time: those that lie in the same few sets of L1 push
+// one another out, and come to a set one after the other. 0: as many as one likes.
+i64 PackWriter::rows_at_once(const Offset& stride) const {
+  constexpr i64 kSets = 4096, kWays = 8;  // bytes of all sets, a line of each
+  const i64 apart = stride.assumed() * bytes(from());
+  return apart % kSets == 0 ? kWays : apart % (kSets / 2) == 0 ? 2 * kWays : 0;
 }
 
 // Columns as wide as a line of the source, all rows in each, so that a line is used up while it is
 // near even where all rows lie in one set of a cache (rows of 4 KiB to panels of 96 f32: 1.14
-// cycles an element instead of 1.36). Where those of the target alone lie so, as many rows as fill
-// a line of it, all columns of them (f32 4096x16 to 16x4096, Zen 4: 20.1 us, and 10.5).
-// What is left goes to smaller rows of the ISA.
+// cycles an element instead of 1.36). Where those of the target alone lie so, few of them at a
+// time, in each as many rows of the source as fill a line of it. (Zen 5, f32, 384 rows of 256
+// elements to as many of the target 2 and 4 KiB apart, cycles a line: 6.7 and 8.6, where all of
+// the target's rows are written line by line 44 and 56, by half lines, columns as above, 6.9 and
+// 26; 8 and 16 at once 8.0 and 15.7. Rows 1 KiB apart are as fast either way. Where the source's
+// lie so, too, it takes 1.4 to 1.7 times as long from memory.) What is left goes to smaller rows of
+// the ISA.
 void PackWriter::tiles(const TransposeFit& f, const Cursor& c) {
   const BoxDigit &rows = f.inside[f.rows], &column = f.inside[f.column];
   const auto fill = [](i64 all, i64 bytes, i64& whole) {
@@ -373,12 +379,17 @@ void PackWriter::tiles(const TransposeFit& f, const Cursor& c) {
   };
   const i64 width = f.row->columns;
   i64 chunks = rows.count / f.step, tiles = column.count / width;
+  const i64 at_once = rows_at_once(to_stride(column));
   const bool by_target =
-      job_.ahead == 0 && chunks > 1 && crowd(to_stride(column)) && !crowd(from_stride(rows));
+      job_.ahead == 0 && chunks > 1 && at_once > 0 && rows_at_once(from_stride(rows)) == 0;
   if (by_target) {
     const i64 lines = fill(chunks, f.row->bytes * f.row->rows, chunks);
-    const BoxDigit nest[] = {steps(rows, lines, chunks / lines * f.step),
-                             steps(column, tiles, width), steps(rows, chunks / lines, f.step)};
+    const i64 most = std::max<i64>(1, at_once / width);
+    if (tiles > most) tiles -= tiles % most;
+    const i64 some = std::min(tiles, most);
+    const BoxDigit nest[] = {steps(column, tiles / some, some * width),
+                             steps(rows, lines, chunks / lines * f.step),
+                             steps(column, some, width), steps(rows, chunks / lines, f.step)};
     loops(Digits(nest), c, [&](const Cursor& inside) { apply(f, inside); });
   } else {
     const i64 lines = fill(tiles, f.row->bytes * width, tiles);

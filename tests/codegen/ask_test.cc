@@ -49,11 +49,13 @@ std::vector<Case> cases() {
   return all;
 }
 
-TEST_CASE("leaves ask where there are two of them, and few boxes") {
+TEST_CASE("leaves ask where there are two of them, few boxes and an instruction for it") {
   const Isa& isa = *find_isa("avx2");
   Functions functions;
   CHECK(!ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), kL2, 1));
   CHECK(ask_function(functions, isa, job_of(kOrders[0], kExtents[3], Dtype::f32), kL2, 2));
+  CHECK(!ask_function(functions, *find_isa("scalar"), job_of(kOrders[0], kExtents[3], Dtype::f32),
+                      kL2, 2));
   const Order& crossing = *std::find_if(std::begin(kOrders), std::end(kOrders), [](const Order& o) {
     return std::string_view(o.name) == "digits that do not divide each other";
   });
@@ -87,6 +89,43 @@ TEST_CASE("a program says who asks") {
     CHECK(test::count(text, "static inline void ask") == row.functions);
     CHECK(test::count(text, "_MM_HINT_T1") == row.lines);
     CHECK(test::count(text, "_MM_HINT_T0") == row.near);
+  }
+}
+
+// Four leaves of each copy, whose rows lie in L1, L3 and memory. What is added to was read before.
+TEST_CASE("leaves ask for the lines that a copy of their sums is written to") {
+  struct Row {
+    std::string_view kernel, family, program;
+    int functions;
+  };
+  constexpr std::string_view kSums =
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+  constexpr std::string_view kCopied =
+      "loop n by 16\n  copy out to L1\n    loop m by 6\n      call\n";
+  constexpr std::string_view kAdded =
+      "split k by 16\n  first\n    loop n by 16\n      loop m by 6\n        call\n  body\n"
+      "    loop n by 16\n      copy out to L1\n        loop m by 6\n          call\n";
+  constexpr Row kRows[] = {
+      {"(a: f32[24,32], b: f32[32,64]): f32 = matmul(a, b)", kSums, kCopied, 0},
+      {"(a: f32[24,32], b: f32[32,16384]): f32 = matmul(a, b)", kSums, kCopied, 1},
+      {"(a: f32[24,32], b: f32[32,160000]): f32 = matmul(a, b)", kSums, kCopied, 1},
+      {"(a: f32[24,32], b: f32[32,16384]): f32 = relu(matmul(a, b))", kSums, kCopied, 1},
+      {"(a: f32[24,32], b: f32[32,16384]): f32 = matmul(a, b)", kSums, kAdded, 0},
+      {"(a: f32[24,32], b: f32[32,16384]): f32 = matmul(a, b)", kSums,
+       "loop n by 16\n  copy out to L1\n    loop m by 24\n      loop m by 6\n        call\n", 1},
+  };
+  const Machine machine = *load_machine("zen4");
+  for (const Row& row : kRows) {
+    CAPTURE(row.kernel);
+    CAPTURE(row.program);
+    const KernelSpec k = *parse_spec(row.kernel);
+    const Family family = *parse_family(row.family, k.computation(), *find_isa("avx2"));
+    const Problem p{&k.computation(), &machine, family, 1};
+    const Result<ImplPtr> impl = parse_impl(row.program, p);
+    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+    const std::string text = emit_nest(p, **impl, false).functions;
+    CAPTURE(text);
+    CHECK(test::count(text, "static inline void ask") == row.functions);
   }
 }
 

@@ -146,21 +146,38 @@ TEST_CASE("rows of a few elements are taken apart and put together") {
     }
 }
 
-// Of 64 x 16 elements whose columns lie so many bytes apart: the line of the target that a row
-// fills first, or all rows of the source's line.
-TEST_CASE("lines of a target whose rows are in one place of L1 are filled one after the other") {
+// Of N x K elements, adjacent along N, to rows along K that lie so many elements apart: the steps
+// of the loops. Where rows of the target crowd one another out of L1, few of them at a time, each
+// line as a whole; else all of the target's for a line of the source, by parts as wide as a row of
+// the ISA.
+TEST_CASE("of rows that are in one place of L1 a few are filled at a time") {
   const Order rows{"", {{K, 1, 0}, {N, 1, 0}}, {{N, 1, 0}, {K, 1, 0}}};
-  for (const auto& [apart, inner] : {std::pair(1024, "< 2;"), {1025, "< 4;"}, {512, "< 2;"}}) {
-    CAPTURE(apart);
-    PackJob job = job_of(rows, extents(64, 16), kTypes[0], true, true);
+  struct Row {
+    Extents extent;
+    i64 apart;
+    std::string_view loops;
+  };
+  const Row kTable[] = {
+      {extents(64, 64), 1024, "8 4 2 2 "}, {extents(64, 64), 512, "4 4 4 2 "},
+      {extents(64, 64), 1025, "4 8 4 "},   {extents(64, 64), 256, "4 8 4 "},
+      {extents(16, 64), 1024, "8 2 2 "},   {extents(64, 16), 1024, "2 4 2 2 "},
+      {extents(64, 8), 1024, "4 2 2 "},    {extents(37, 61), 1024, "7 2 2 2 3 4 3 2 2 2 2 "},
+  };
+  for (const Row& row : kTable) {
+    CAPTURE(row.apart);
+    PackJob job = job_of(rows, row.extent, kTypes[0], true, true);
     for (AddressTerm& t : job.packed.terms)
-      if (t.dim == K) t.stride = apart;
+      if (t.dim == K) t.stride = row.apart;
     Functions functions;
     pack_function(functions, *find_isa("avx2"), job);
     const std::string text = functions.text();
     CAPTURE(text);
-    const size_t last = text.rfind("for (");
-    CHECK(text.substr(last, text.find(';', text.find('<', last)) - last + 1).ends_with(inner));
+    std::string loops;
+    for (size_t at = text.find("for ("); at != text.npos; at = text.find("for (", at + 1)) {
+      const size_t from = text.find("< ", at) + 2;
+      loops += text.substr(from, text.find(';', from) - from) + " ";
+    }
+    CHECK(loops == row.loops);
   }
 }
 

@@ -64,7 +64,11 @@ void RunWriter::repeat_rows() {
 void RunWriter::block(i64 elements, const std::string& run, const std::string& repeated) {
   const Family f = family_of_run(p_.family, elements);
   const Computation c = computation_of_run(c_, p_.family, elements);
-  LeafJob job{.extent = {}, .refs = job_.refs, .call = job_.call, .brief = job_.brief};
+  LeafJob job{.extent = {},
+              .refs = job_.refs,
+              .call = job_.call,
+              .brief = job_.brief,
+              .from_l2 = job_.from_l2};
   job.extent.fill(1);
   job.extent[0] = elements;
   std::string args;

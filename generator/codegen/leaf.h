@@ -23,6 +23,7 @@ struct LeafJob {
   Call call;
   bool brief = false;  // rather short than fast
   std::vector<LeafAsk> asks = {};
+  std::uint8_t from_l2 = 0;  // inputs that lie there, a bit each
 };
 
 // Whether leaves of a family take `asks`: those that sum.

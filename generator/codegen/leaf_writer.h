@@ -112,6 +112,7 @@ class LeafWriter {
   void ask_for_output();
   void ask_for_row();
   i64 slots_per_iteration() const;
+  i64 unfollowed(i64 slots) const;
   void elementwise();
   void add_old();
   void join(const std::string& to, const std::string& from, int lanes);

@@ -238,6 +238,8 @@ void NestWriter::node(const Spec& spec, const Impl&, const Call& n, const Refs& 
   }
   streams |= n.streaming;
   LeafJob job{spec.extent, spec.accumulate, refs, n, shared_.library.brief};
+  for (int o = 0; o < c_.inputs(); ++o)
+    if (spec.place[o].level == kL2) job.from_l2 |= static_cast<std::uint8_t>(1 << o);
   std::string args, strides;
   for (int t = 0; t < tensors(spec); ++t) {
     args += fmt::format("{}{}", t == 0 ? "" : ", ", refs[t].pointer);

@@ -33,6 +33,7 @@ static constexpr MachineField<Pipes> kPipeFields[] = {
     {"divide_cycles", &Pipes::divide_millicycles, true, 100, 100'000, true},
     {"l2_overlap_percent", &Pipes::l2_overlap_percent, false, 80, 100, true},
     {"l3_overlap_percent", &Pipes::l3_overlap_percent, false, 80, 100, true},
+    {"followed_loads", &Pipes::followed_loads, false, 1, 256, true},
 };
 static constexpr MachineField<Machine> kCoreFields[] = {
     {"issue_per_cycle", &Machine::issue_per_cycle, false, 1, 64},

@@ -102,6 +102,9 @@ struct Pipes {
   // as of others; with 512 bits what is hidden with 256.
   int l2_overlap_percent = 0;
   int l3_overlap_percent = 0;
+  // Load instructions that the L1's prefetcher follows at once, each by the distance between its
+  // own addresses, and by doing so brings lines from L2 later than nobody would. 0: it does not.
+  int followed_loads = 0;
   bool operator==(const Pipes&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "codegen/nest.h"
 #include "harness.h"
 #include "random_program.h"
 
@@ -156,6 +157,53 @@ TEST_CASE("an output of many lines is asked for row by row") {
     CHECK(test::count(text.substr(0, loop), "_mm_prefetch") == r.at_first);
     CHECK(test::count(text.substr(loop), "_mm_prefetch") == r.in_loop);
     CHECK(test::count(text, "pc + row_0 * 48") + test::count(text, "pc + row_0 * 40") == r.in_loop);
+  }
+}
+
+// Iterations over the sums of a leaf, where the L1's prefetcher follows no loads and where it
+// follows 96: of twelve lines of each of 150 rows, with more than 96 of them; of whole rows of 768
+// bytes two at a time; from L1 and L3, for three uses of a line and by half vectors as ever.
+TEST_CASE("lines of L2 are loaded by more instructions than are followed, or by few") {
+  struct Row {
+    std::string_view kernel, isa, family;
+    int as_ever, followed;
+  };
+  constexpr std::string_view kSum =
+      "sum_f32x16 lane=i quantum=i:192 x=load_f32x16 out=store_f32x16";
+  constexpr Row kRows[] = {
+      {"(x: f32[150,1344]): f32[1344] = reduce_sum(x, axis=0)", "avx512", kSum, 37, 9},
+      {"(x: f32[600,192]): f32[192] = reduce_sum(x, axis=0)", "avx512", kSum, 150, 300},
+      {"(x: f32[600,187]): f32[187] = reduce_sum(x, axis=0)", "avx512", kSum, 150, 300},
+      {"(x: f32[40,192]): f32[192] = reduce_sum(x, axis=0)", "avx512", kSum, 10, 10},
+      {"(x: f32[600,1344]): f32[1344] = reduce_sum(x, axis=0)", "avx512", kSum, 150, 150},
+      {"(x: f32[150,1344]): f32[1344] = reduce_sum(x, axis=0)", "avx2",
+       "sum_f32x8 lane=i quantum=i:96 x=load_f32x8 out=store_f32x8", 37, 37},
+      {"(x: f32[2,150], w: f32[150,1344]): f32 = matmul(x, w)", "avx512",
+       "fma_f32x16 lane=n quantum=m:2,n:192 x=broadcast_f32x16 w=load_f32x16 out=store_f32x16", 75,
+       9},
+      {"(x: f32[3,150], w: f32[150,1408]): f32 = matmul(x, w)", "avx512",
+       "fma_f32x16 lane=n quantum=m:3,n:128 x=broadcast_f32x16 w=load_f32x16 out=store_f32x16", 75,
+       75},
+  };
+  Machine machine = *load_machine("zen5");
+  for (const Row& row : kRows) {
+    CAPTURE(row.kernel);
+    const KernelSpec k = *parse_spec(row.kernel);
+    const Family family = *parse_family(row.family, k.computation(), *find_isa(row.isa));
+    const Problem p{&k.computation(), &machine, family, 1};
+    const i64 columns = family.quantum[family.lane], all = k.computation().dims[family.lane].extent;
+    const std::string_view lane = k.computation().dims[family.lane].name;
+    const std::string program =
+        all <= columns ? "call\n" : fmt::format("loop {} by {}\n  call\n", lane, columns);
+    const Result<ImplPtr> impl = parse_impl(program, p);
+    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+    for (const int loads : {0, 96}) {
+      machine.core512->followed_loads = loads;
+      const std::string text = emit_nest(p, **impl, false).functions;
+      CAPTURE(text);
+      const int iterations = loads > 0 ? row.followed : row.as_ever;
+      CHECK(test::count(text, fmt::format("i_0 < {};", iterations)) == 1);
+    }
   }
 }
 

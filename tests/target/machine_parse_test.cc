@@ -88,7 +88,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~~~~~
 )"},
     {"fma_latency = 4", "fma_latency = 4\ncolour = 1",
-     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, divide_cycles, l2_overlap_percent, l3_overlap_percent, issue_per_cycle, fma_latency, scheduler, crowded_percent
+     R"(toy.toml:18:1: error: unknown key `colour` in [core]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, divide_cycles, l2_overlap_percent, l3_overlap_percent, followed_loads, issue_per_cycle, fma_latency, scheduler, crowded_percent
   colour = 1
   ^~~~~~
 )"},
@@ -107,7 +107,7 @@ constexpr Wrong kWrong[] = {
   ^~~~~~~~~
 )"},
     {"store_per_cycle = 0.5", "store_per_cycle = 0.5\nfma_latency = 4",
-     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, divide_cycles, l2_overlap_percent, l3_overlap_percent
+     R"(toy.toml:27:1: error: unknown key `fma_latency` in [core512]; allowed: fma_per_cycle, bf16_per_cycle, alu_per_cycle, vector_per_cycle, fma_and_shuffle_per_cycle, load_per_cycle, store_per_cycle, divide_cycles, l2_overlap_percent, l3_overlap_percent, followed_loads
   fma_latency = 4
   ^~~~~~~~~~~
 )"},

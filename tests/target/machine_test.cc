@@ -101,6 +101,11 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.overlap_percent(kL2, 256) == 0 && m.overlap_percent(kMemory, 256) == 0;
      },
      [](const Machine& m) { return m.overlap_percent(kL3, 256) == 0; }},
+    {"store_per_cycle = 0.5\n", "followed_loads = 96\n",
+     [](const Machine& m) {
+       return m.pipes(256).followed_loads == 0 && m.pipes(512).followed_loads == 96;
+     },
+     [](const Machine& m) { return m.pipes(512).followed_loads == 0; }},
     {"prefetched_line_cycles = 9\n", "asked_copy_line_cycles = 5\nasked_row_cycles = 20.5\n",
      [](const Machine& m) { return m.levels[kMemory].asked_row_millicycles == 20'500; },
      [](const Machine& m) { return m.levels[kMemory].asked_row_millicycles == 0; }},

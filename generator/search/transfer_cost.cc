@@ -146,8 +146,8 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
                      ways);
 }
 
-// Several streams are faster than one as far as a core goes alone, from memory or slower; what all
-// cores share bounds them as it does one.
+// Several streams are faster than one as far as a core goes alone; what all cores share bounds them
+// as it does one.
 i64 Space::line_millicycles(Level l, Coming how, i64 streams) const {
   return line_at(l, how, machine().streams_percent(streams));
 }
@@ -165,8 +165,7 @@ i64 Space::line_at(Level l, Coming how, int percent) const {
   if (how == Coming::kAskedAhead && d.asks_ahead())
     return loads_all_the_time_ ? d.asked_by_copy_millicycles() : d.least_asked_millicycles();
   const i64 users = std::min(problem_.threads, d.shared_by);
-  int least = percent == 100 ? 100 : std::max(percent, d.streams_percent);
-  if (l != kMemory) least = std::min(least, 100);
+  const int least = percent == 100 ? 100 : std::max(percent, d.streams_percent);
   return std::max(alone * least / 100, d.shared_line_millicycles * users);
 }
 

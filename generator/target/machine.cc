@@ -13,7 +13,7 @@ static constexpr MachineField<Machine> kMachineFields[] = {
     {"prefetch_bytes", &Machine::prefetch_bytes, false, 0, i64{1} << 20},
     {"asked_overlap_percent", &Machine::asked_overlap_percent, false, 50, 98, true},
     {"two_streams_percent", &Machine::two_streams_percent, false, 1, 100},
-    {"four_streams_percent", &Machine::four_streams_percent, false, 1, 200, true},
+    {"four_streams_percent", &Machine::four_streams_percent, false, 1, 100, true},
     {"far_row_bytes", &Machine::far_row_bytes, false, 1, i64{1} << 30, true},
     {"streamed_bytes", &Machine::streamed_bytes, false, 1, i64{1} << 40, true},
     {"streamed_line_cycles", &Machine::streamed_line_millicycles, true, 1, kMaxCycles, true},

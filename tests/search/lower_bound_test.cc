@@ -113,7 +113,7 @@ Machine any_machine(Draw& draw) {
   }
   if (draw.below(2) == 0) m = streaming(m, 64, draw.among({1000, 4000}));
   m.two_streams_percent = static_cast<int>(draw.among({100, 80}));
-  m.four_streams_percent = static_cast<int>(draw.among({0, 70, 90, 110}));
+  m.four_streams_percent = static_cast<int>(draw.among({0, 70, 90}));
   return m;
 }
 

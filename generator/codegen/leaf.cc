@@ -292,14 +292,13 @@ void LeafWriter::reductions(size_t next) {
   pointers_ = saved;
 }
 
-// Lines of L2 that are used once or twice come soonest where the L1's prefetcher follows no load: where
-// there are more of them in an iteration than it knows, or where each goes on so little further
+// Lines of L2 that are used once or twice come soonest where the L1's prefetcher follows no load:
+// where there are more loads in an iteration than it knows, or where each goes on so little further
 // that the lines of all are neighbours. (Zen 5, loads of 512 bits, 576 KiB in one piece, cycles a
 // line: 1.05 with up to 24 loads in an iteration, 1.95 with 32 to 96, 1.05 with 128; by pieces of
 // twelve lines of rows of 1.3 to 8 KiB 2.0 to 2.3 with 12 to 48, 1.6 to 2.0 with 96 and 1.3 to 1.8
-// with 192; of 256 bits 1.1 to 1.2 at most in one piece. Kernels with 128 of the time with 32: f32
-// 1x512x512 0.73, 1x300x700 0.69, bf16 1x640x512 by columns 0.65, sums of columns of 138x825 0.63. With three
-// multiply-adds a line and more nothing is gained.)
+// with 192; of 256 bits 1.1 to 1.2 at most in one piece. From L3 there is no difference, nor with
+// three multiply-adds a line and more. Kernels: zen5.toml.)
 i64 LeafWriter::unfollowed(i64 slots) const {
   constexpr i64 kNeighbours = 1536;  // bytes
   const i64 followed = p_.machine->pipes(kLaneBits * k_.lanes).followed_loads;

@@ -301,7 +301,7 @@ void LeafWriter::reductions(size_t next) {
 // three multiply-adds a line and more. Kernels: zen5.toml.)
 i64 LeafWriter::unfollowed(i64 slots) const {
   constexpr i64 kNeighbours = 1536;  // bytes
-  const i64 followed = p_.machine->pipes(kLaneBits * k_.lanes).followed_loads;
+  const i64 followed = p_.machine ? p_.machine->pipes(kLaneBits * k_.lanes).followed_loads : 0;
   if (followed == 0 || k_.lanes == 1 || inner_ < 0 || elastic(inner_)) return slots;
   for (int o = 0; o < out_; ++o) {
     if ((job_.from_l2 >> o & 1) == 0 || !lanes_along(o) || !touches(o, inner_)) continue;

@@ -316,7 +316,7 @@ i64 LeafWriter::unfollowed(i64 slots) const {
     if (apart <= all && apart > all - kLine)
       while (slots > 1 && slots * apart > kNeighbours) slots /= 2;
     else
-      while (slots * loads <= followed) slots *= 2;
+      while (slots * loads <= followed * f_.loads[o]->regs) slots *= 2;
   }
   return slots;
 }

@@ -163,6 +163,7 @@ TEST_CASE("an output of many lines is asked for row by row") {
 // Iterations over the sums of a leaf, where the L1's prefetcher follows no loads and where it
 // follows 96: of twelve lines of each of 150 rows, with more than 96 of them; of whole rows of 768
 // bytes two at a time; from L1 and L3, for three uses of a line and by half vectors as ever.
+// Two registers of bf16 are one load.
 TEST_CASE("lines of L2 are loaded by more instructions than are followed, or by few") {
   struct Row {
     std::string_view kernel, isa, family;
@@ -184,6 +185,9 @@ TEST_CASE("lines of L2 are loaded by more instructions than are followed, or by 
       {"(x: f32[3,150], w: f32[150,1408]): f32 = matmul(x, w)", "avx512",
        "fma_f32x16 lane=n quantum=m:3,n:128 x=broadcast_f32x16 w=load_f32x16 out=store_f32x16", 75,
        75},
+      {"(x: bf16[1,640], w: bf16[448,640]): f32 = matmul(x, transpose(w))", "avx512",
+       "dot_f32x16 lane=k quantum=n:14,k:32 x=load_bf16x16x2 w=load_bf16x16x2 out=store_f32", 10,
+       2},
   };
   Machine machine = *load_machine("zen5");
   for (const Row& row : kRows) {
@@ -191,10 +195,13 @@ TEST_CASE("lines of L2 are loaded by more instructions than are followed, or by 
     const KernelSpec k = *parse_spec(row.kernel);
     const Family family = *parse_family(row.family, k.computation(), *find_isa(row.isa));
     const Problem p{&k.computation(), &machine, family, 1};
-    const i64 columns = family.quantum[family.lane], all = k.computation().dims[family.lane].extent;
-    const std::string_view lane = k.computation().dims[family.lane].name;
-    const std::string program =
-        all <= columns ? "call\n" : fmt::format("loop {} by {}\n  call\n", lane, columns);
+    const std::vector<Dim>& dims = k.computation().dims;
+    const auto columns =
+        std::find_if(dims.rbegin(), dims.rend(), [](const Dim& d) { return !d.reduction; });
+    const i64 leaf = family.quantum[static_cast<size_t>(&*columns - dims.data())];
+    const std::string program = columns->extent <= leaf
+                                    ? "call\n"
+                                    : fmt::format("loop {} by {}\n  call\n", columns->name, leaf);
     const Result<ImplPtr> impl = parse_impl(program, p);
     REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
     for (const int loads : {0, 96}) {

@@ -103,7 +103,7 @@ struct Pipes {
   int l2_overlap_percent = 0;
   int l3_overlap_percent = 0;
   // Load instructions that the L1's prefetcher follows at once, each by the distance between its
-  // own addresses, and by doing so brings lines from L2 later than nobody would. 0: it does not.
+  // own addresses, where lines of L2 come later than if it followed none. 0: they do not.
   int followed_loads = 0;
   bool operator==(const Pipes&) const = default;
 };

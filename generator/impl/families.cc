@@ -1,5 +1,6 @@
 // Which families an ISA has for a computation: rows that fit, register tiles, streams.
 #include <algorithm>
+#include <set>
 
 #include "impl/family.h"
 #include "impl/finishing.h"
@@ -502,6 +503,7 @@ void Builder::choose_quantum() {
   const i64 steps = joins ? c.dims[walk].extent / k.group : 1;
   for (const Tile& t : tiles(c, k, lane, regs, steps))
     if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
+  std::set<Extents> known;  // one row is one row, whatever dim it might have more along
   for (const Tile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
     Family g = f;
     g.quantum.fill(1);
@@ -512,6 +514,7 @@ void Builder::choose_quantum() {
       g.quantum[lane] = k.lanes * k.group * regs * t.unroll;
     else if (walk >= 0)
       g.quantum[walk] = k.group * t.unroll;
+    if (!known.insert(g.quantum).second) continue;
     g.registers = count_registers(f, c, t);
     place_constants(g, c, t);
     for (int streams : {1, 2, 4}) {

@@ -19,6 +19,7 @@
 #include "codegen/leaf_writer.h"
 #include "codegen/pack.h"
 #include "impl/finishing.h"
+#include "impl/fours.h"
 
 namespace morello {
 namespace {
@@ -62,6 +63,7 @@ LeafWriter::LeafWriter(Functions& functions, const Problem& p, const LeafJob& jo
   if (k_.lanes_reduce) count_[f_.lane] = regs_;
   slot_ = reduction_slot(f_, c_);
   sets_ = accumulator_sets(f_, c_);
+  choose_fours();
   for (int o = 0; o <= out_; ++o) pointers_[o] = stem(o);
   params_ = params_of_job();
   if (functions_.apart() && !job_.call.streaming) name_strides();
@@ -82,12 +84,8 @@ void LeafWriter::name_strides() {
   }
 }
 
-// The reduction dim of the lanes or of the groups, else the last one.
 void LeafWriter::choose_inner() {
-  if (k_.lanes_reduce) inner_ = f_.lane;
-  for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-    if (c_.dims[d].reduction && !k_.lanes_reduce && (inner_ < 0 || f_.quantum[inner_] == 1))
-      inner_ = d;
+  inner_ = inner_reduction(f_, c_);
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
     if (c_.dims[d].reduction && d != inner_ && (job_.extent[d] > 1 || elastic(d)))
       outer_.push_back(d);
@@ -206,6 +204,7 @@ bool LeafWriter::windows(int o) const {
 
 void LeafWriter::load(int o, const Load& load, const Slot& slot) {
   prefetch(o, load);
+  if (o == fours_ && picked(load)) return;
   const Access& a = *f_.loads[o];
   const Ref& ref = job_.refs[o];
   std::vector<std::string> regs;
@@ -336,6 +335,7 @@ i64 LeafWriter::slots_per_iteration() const {
   const i64 most = job_.brief ? kBriefKernels : kIterationKernels;
   while (slots * kernels < (stream ? kStreamKernels : most)) slots *= 2;
   if (!stream && !job_.brief) slots = unfollowed(slots);
+  if (!in_fours_.empty()) step = std::lcm(step, kFour);
   slots = (slots + step - 1) / step * step;
   if (!stream || !touches(ahead, inner_)) return slots;
   const i64 consumed =
@@ -349,6 +349,8 @@ void LeafWriter::whole_slots(i64 slots) {
   const i64 together = k_.pair.empty() ? 1 : 2;
   for (i64 s = 0; s < slots; s += together) {
     const i64 n = std::min(together, slots - s), set = s / together % sets_;
+    step_of_four_ = s / kFour < slots / kFour && !in_fours_.empty() ? s % kFour : -1;
+    if (step_of_four_ == 0) load_fours(s * slot_);
     w_.open("{}", "");
     for (i64 i = s; i < s + n; ++i) {
       half_ = n == 1 ? Half::kNone : i == s ? Half::kFirst : Half::kSecond;
@@ -357,6 +359,7 @@ void LeafWriter::whole_slots(i64 slots) {
     half_ = Half::kNone;
     w_.close();
   }
+  step_of_four_ = -1;
 }
 
 // So many slots, and on to the next.

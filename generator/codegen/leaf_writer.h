@@ -1,5 +1,5 @@
 // The class behind leaf_function(): loads and loops are in leaf.cc, what becomes of the sums in
-// leaf_store.cc, what is asked for in leaf_ask.cc.
+// leaf_store.cc, what is asked for in leaf_ask.cc, elements in fours in leaf_fours.cc.
 #pragma once
 
 #include <array>
@@ -58,6 +58,9 @@ class LeafWriter {
   };
 
   void choose_inner();
+  void choose_fours();
+  void load_fours(i64 start);
+  bool picked(const Load& load);
   std::string params_of_job() const;
   void name_strides();
   bool touches(int o, int d) const { return morello::touches(c_.operands[o], d); }
@@ -152,7 +155,10 @@ class LeafWriter {
   enum class Half { kNone, kFirst, kSecond } half_ = Half::kNone;  // of two slots taken as one
   std::map<Extents, std::string> first_;                           // what the first one has
   std::set<std::pair<std::string, i64>> lines_ahead_;              // asked for in this iteration
-  std::optional<OutputRows> asked_rows_;                           // of the output, in turn
+  int fours_ = -1;                           // the input that is broadcast in fours
+  std::map<Extents, std::string> in_fours_;  // ... which registers of it, and what brings them
+  i64 step_of_four_ = -1;                    // that slots are of; -1: of none
+  std::optional<OutputRows> asked_rows_;     // of the output, in turn
   std::array<std::string, kMaxOperands> pointers_;
   std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
   Writer w_;

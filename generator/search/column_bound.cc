@@ -336,7 +336,7 @@ Space::Portion Space::portion_of(const Extents& tile, const Spec& root) const {
 // in L1, where only so much fits that the sum is in more pieces; or it comes from farther away.
 Cost Space::least_column(const Spec& root, const Extents& tile,
                          const std::vector<Reread>& reread) const {
-  const Work w = leaf_work(tile, Rounding::kDown);
+  const Work w = least_leaf_work(tile);
   i64 arithmetic = work_millicycles(w);
   for (int d = 0; d < dims(); ++d) {  // the last step of a sum may have less to do
     if (!computation().dims[d].reduction) continue;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "impl/finishing.h"
+#include "impl/fours.h"
 
 namespace morello {
 namespace {
@@ -145,6 +146,7 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter, boo
                        menus[d].also > 0 ? fmt::format("&{}", menus[d].also) : "");
   out += '\n';
   for (int o = 0; o < c.inputs(); ++o) out += operand_text(p, o);
+  if (const int o = fours_of(p); o >= 0) out += fmt::format("operand {} in fours\n", o);
   out += sums ? sums_text(p) : results_text(p);
   if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
@@ -178,6 +180,12 @@ bool read_once(const Problem& p, int operand) {
   for (int d = 0; d < static_cast<int>(p.computation->dims.size()); ++d)
     if (!touches(o, d) && root.extent[d] > p.family.quantum[d]) return false;
   return true;
+}
+
+int fours_of(const Problem& p) {
+  const int o = broadcast_in_fours(p.family, *p.computation);
+  if (o < 0 || p.root().place[o].packed) return -1;
+  return p.part.is_elastic(inner_reduction(p.family, *p.computation)) ? -1 : o;
 }
 
 int spread_of(i64 bytes, i64 line_bytes) {

@@ -81,6 +81,10 @@ i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 
 // Whether leaves read no element of an operand more than once, as far as the root's dims say.
 bool read_once(const Problem& p, int operand);
 
+// The input that leaves broadcast in fours where they find it as the user put it (impl/fours.h);
+// -1: none.
+int fours_of(const Problem& p);
+
 // The rows of an operand, as far as it matters whether who reads one reads on where the row before
 // ended. It depends on extents at the root, but not what becomes of it: parts of a row are never
 // whole, and parts of whole rows along other dims are.

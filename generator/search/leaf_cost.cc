@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "impl/fours.h"
 #include "impl/joined.h"
 #include "search/leaf_work.h"
 #include "spec/sizes.h"
@@ -162,6 +163,32 @@ Space::Work Space::leaf_work(const Extents& tile_extents, Rounding loads) const 
   }
   if (c.reduces()) w.chain = steps * k.latency * 1125 / accumulator_sets(family(), c);
   w.alu += steps;  // loop control
+  return w;
+}
+
+// Three loads less and four shuffles more for every row and four steps; of a bound, of all rows and
+// no shuffles.
+void Space::load_in_fours(const Extents& tile, Rounding loads, Work& w) const {
+  const Extents e = run_extents(family(), tile);
+  i64 steps = 1;
+  for (int d = 0; d < dims(); ++d)
+    if (computation().dims[d].reduction) steps *= e[d];
+  constexpr i64 kSaved = kFour - 1;
+  if (loads == Rounding::kDown) {
+    i64 rows = 1;
+    for (int d = 0; d < dims(); ++d)
+      if (touches_[fours_][d] && !computation().dims[d].reduction) rows *= e[d];
+    w.load -= ceil_div(kSaved * rows * steps, kFour);
+    return;
+  }
+  const i64 rows = rows_in_fours(family(), computation(), pipes(), e);
+  w.load -= kSaved * rows * steps / kFour;
+  w.shuffle += rows * steps;
+}
+
+Space::Work Space::least_leaf_work(const Extents& tile) const {
+  Work w = leaf_work(tile, Rounding::kDown);
+  if (fours_ >= 0) load_in_fours(tile, Rounding::kDown, w);
   return w;
 }
 
@@ -386,6 +413,8 @@ i64 Space::shown_percent(bool next_rows) const {
 Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
+  const bool stream = call.ahead_operand >= 0 && call.ahead_operand < c.inputs();
+  if (fours_ >= 0 && !stream && !s.place[fours_].packed) load_in_fours(s.extent, Rounding::kUp, w);
   if (family().kernel->moves) w.chain = std::max(w.chain, moved_millicycles(s.extent));
   add_partial_loads(s, w);
   for (int o = 0; o < c.inputs(); ++o) w.load += asking_loads(s, o, call);

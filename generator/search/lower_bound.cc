@@ -107,7 +107,7 @@ Cost Space::least_compute(const Spec& s) const {
   }
   Cost sum;
   for (const auto& [tile, count] : tiles) {
-    const Work w = leaf_work(tile, Rounding::kDown);
+    const Work w = least_leaf_work(tile);
     Cost least = Cost::infinite();
     for (const Ends& e : least_ends(s, tile, w)) least = std::min(least, e.edges + e.written);
     sum = sum + count * (Cost::milli(work_millicycles(w)) + least);

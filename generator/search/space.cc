@@ -113,6 +113,7 @@ Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
   }
   describe_extras();
   loads_all_the_time_ = loads_all_the_time();
+  fours_ = fours_of(problem_);
   make_menus();
   Menus menus;
   for (int d = 0; d < dims(); ++d) {

@@ -340,6 +340,8 @@ class Space {
   // and 8 seven together).
   enum class Rounding { kUp, kDown };
   Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp) const;
+  void load_in_fours(const Extents& e, Rounding loads, Work& w) const;
+  Work least_leaf_work(const Extents& e) const;  // of any Spec with such a tile
   bool loads_all_the_time() const;
   void add_partial_loads(const Spec& s, Work& w) const;
   i64 reduction_step(int dim) const;
@@ -468,6 +470,7 @@ class Space {
   bool streams_ = false;  // as far as all leaves are concerned
   bool packs_[kMaxOperands] = {};
   bool loads_all_the_time_ = false;
+  int fours_ = -1;     // the input that leaves might broadcast in fours (impl/fours.h)
   Uops mapped_;        // of one vector: the body, or what of it comes before the row of a sum
   Uops body_extras_;   // of one vector: what the body of a sum reads beside it
   Uops finished_;      // of one vector or sum: in leaves

@@ -86,6 +86,11 @@ struct Access {
   // it cannot. What is stored so others see after Isa::fence.
   std::string_view streamed = "";
   int streamed_alignment = 0;
+  // Of a broadcast: fills {r0} with what {p} and the next three elements are, over and over, ...
+  std::string_view fours = "";
+  // ... and makes a broadcast of number {n} of these, 0 to 3, from such a register {p}. Empty: one
+  // load for each.
+  std::string_view pick = "";
 
   // Whether elements of `t` in memory are what the row takes: i7 is an i8 to most.
   constexpr bool takes(Dtype t) const { return memory == t || memory == stored(t); }

@@ -16,6 +16,13 @@ struct Rows {
 
 // Constants of the compiler, so that the tables that refer to them may be built in any order.
 namespace kernels {
+// A broadcast of elements of which a load can bring four.
+constexpr Access by_fours(Access a, std::string_view fours, std::string_view pick) {
+  a.fours = fours;
+  a.pick = pick;
+  return a;
+}
+
 #define X(name) extern const Rows name;
 #include "kernels.inc"
 #undef X

@@ -160,6 +160,49 @@ TEST_CASE("an output of many lines is asked for row by row") {
   }
 }
 
+// Loads of four elements of a row each, broadcasts made of them, and loads of one, as the text has
+// them: of whole steps of four, where loads keep the leaf waiting and the operand lies as the user
+// put it. (zen5: three rows of eight, two of twelve; 8 steps are two iterations of one group.)
+TEST_CASE("elements that are broadcast come in fours") {
+  struct Row {
+    std::string_view kernel, family, program;
+    int fours, picked, single;
+  };
+  constexpr std::string_view kTile = "fma_f32x8 lane=n quantum=m:8,n:8 a=broadcast_f32x8 ";
+  constexpr Row kRows[] = {
+      {"(a: f32[8,8], b: f32[8,8]): f32 = matmul(a, b)", kTile, "call\n", 3, 12, 20},
+      {"(a: f32[8,11], b: f32[11,8]): f32 = matmul(a, b)", kTile, "call\n", 3, 12, 20 + 3 * 8},
+      {"(a: f32[8,3], b: f32[3,8]): f32 = matmul(a, b)", kTile, "call\n", 0, 0, 24},
+      {"(a: f32[8,8], b: f32[8,8]): f32 = matmul(a, b)", kTile, "copy a to L1\n  call\n", 0, 0, 32},
+      {"(a: f32[8,64], b: f32[64,8]): f32 = matmul(a, b)", kTile, "call ahead b 512\n", 0, 0, 16},
+      {"(a: f32[8,64], b: f32[64,8]): f32 = matmul(a, b)", kTile, "call\n", 3, 12, 20},
+      {"(a: f32[2,8], b: f32[8,8]): f32 = matmul(a, b)",
+       "fma_f32x8 lane=n quantum=m:2,n:8,k:2 a=broadcast_f32x8 ", "call\n", 2, 8, 8},
+  };
+  const Machine zen5 = *load_machine("zen5");
+  for (const Row& row : kRows) {
+    CAPTURE(row.kernel);
+    CAPTURE(row.program);
+    const KernelSpec k = *parse_spec(row.kernel);
+    const Result<Family> family =
+        parse_family(fmt::format("{}b=load_f32x8 out=store_f32x8", row.family), k.computation(),
+                     *find_isa("avx2"));
+    REQUIRE_MESSAGE(family.ok(), (family.ok() ? "" : family.error().str()));
+    Problem p{&k.computation(), &zen5, *family, 1};
+    const Result<ImplPtr> impl = parse_impl(row.program, p);
+    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+    const std::string text = emit_nest(p, **impl, false).functions;
+    CAPTURE(text);
+    CHECK(test::count(text, "_mm256_broadcast_ps(") == row.fours);
+    CHECK(test::count(text, "_mm256_permute_ps(") == row.picked);
+    CHECK(test::count(text, "_mm256_broadcast_ss(") == row.single);
+    // Short leaves of long headers have no room for groups of four.
+    CHECK(test::count(emit_nest(p, **impl, true).functions, "_mm256_broadcast_ps(") == 0);
+    p.machine = nullptr;
+    CHECK(test::count(emit_nest(p, **impl, false).functions, "_mm256_broadcast_ps(") == 0);
+  }
+}
+
 // Iterations over the sums of a leaf, where the L1's prefetcher follows no loads and where it
 // follows 96: of twelve lines of each of 150 rows, with more than 96 of them; of whole rows of 768
 // bytes two at a time; from L1 and L3, for three uses of a line and by half vectors as ever.

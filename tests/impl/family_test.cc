@@ -63,6 +63,24 @@ TEST_CASE("register tiles") {
 
 // What widens bf16 needs a constant. Where all registers are taken, a row that loads it at every
 // use stands in, but only for an input that is held: others would load it for every vector.
+// Tiles of one row have it along no dim in particular.
+TEST_CASE("no family is found twice") {
+  for (const char* spec : {"(x: f32[1,9,9,64], k: f32[3,3,64,96] packed): f32 = conv2d(x, k)",
+                           "(a: f32[7,3,40], b: f32[40,24]): f32 = matmul(a, b)",
+                           "(x: f32[2,30,4,9]): f32 = reduce_max(x, axis=1)"}) {
+    CAPTURE(spec);
+    const KernelSpec k = *parse_spec(spec);
+    for (const char* isa : {"avx2", "avx512"}) {
+      std::set<std::string> known;
+      for (const Family& f : families(k.computation(), *find_isa(isa)))
+        CHECK(known
+                  .insert(
+                      fmt::format("{} in {} apart {}", f.str(k.computation()), f.streams, f.apart))
+                  .second);
+    }
+  }
+}
+
 TEST_CASE("constants are loaded where no register is left for them") {
   const struct {
     std::string_view spec, isa, family;

@@ -205,8 +205,12 @@ static constexpr Access kAccesses[] = {
                     {.alu = 1, .shuffle = 1, .load = 1}),
              "{r0} = _mm256_cvtepi8_epi16(first_bytes({p}, {n}));"),
 
-    lanes8(kBroadcast, "broadcast_f32x8", Dtype::f32, Dtype::f32,
-           "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm256_broadcast_ss({p});", {.load = 1}),
+    by_fours(
+        lanes8(kBroadcast, "broadcast_f32x8", Dtype::f32, Dtype::f32,
+               "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm256_broadcast_ss({p});", {.load = 1}),
+        "{r0} = _mm256_broadcast_ps(static_cast<const __m128*>("
+        "static_cast<const void*>({p})));",
+        "{r0} = _mm256_permute_ps({p}, {n} * 0x55);"),
     lanes8(kBroadcast, "broadcast_bf16x8", Dtype::bf16, Dtype::f32,
            "(x: bf16[1]): f32[1] = convert(x)",
            "{r0} = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_set1_epi16("

@@ -175,8 +175,11 @@ static constexpr Access kAccesses[] = {
             {.alu = 1, .shuffle = 1, .load = 1},
             "{r0} = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(first_32({count}), {p}));"),
 
-    lanes16(kBroadcast, "broadcast_f32x16", Dtype::f32, Dtype::f32,
-            "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm512_set1_ps(*({p}));", {.load = 1}),
+    by_fours(
+        lanes16(kBroadcast, "broadcast_f32x16", Dtype::f32, Dtype::f32,
+                "(x: f32[1]): f32[1] = convert(x)", "{r0} = _mm512_set1_ps(*({p}));", {.load = 1}),
+        "{r0} = _mm512_maskz_broadcast_f32x4(0xffff, _mm_loadu_ps({p}));",
+        "{r0} = _mm512_maskz_permute_ps(0xffff, {p}, {n} * 0x55);"),
     lanes16(kBroadcast, "broadcast_bf16x16", Dtype::bf16, Dtype::f32,
             "(x: bf16[1]): f32[1] = convert(x)",
             "{r0} = _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_set1_epi16("

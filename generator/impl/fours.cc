@@ -48,7 +48,10 @@ i64 rows_in_fours(const Family& f, const Computation& c, const Pipes& p, const E
     loads += ceil_div(registers_of(f, c, o, tile), f.loads[o]->regs);
   const i64 products = registers_of(f, c, c.inputs(), tile);
   const i64 fma = products * f.kernel->uops.fma;
-  const i64 both = p.fma_and_shuffle > 0 ? p.fma_and_shuffle : p.vector;
+  // Where a machine file does not say, shuffles of 512 bits take a pipe for multiply-adds, as
+  // Intel's do.
+  const bool wide = kLaneBits * f.kernel->lanes > 256;
+  const i64 both = p.fma_and_shuffle > 0 ? p.fma_and_shuffle : wide ? p.fma : p.vector;
   constexpr i64 kScale = 1'000'000;  // rates are in thousandths
   const auto time = [&](i64 rows) {
     return std::max({kFour * fma * kScale / p.fma, kFour * (fma + rows) * kScale / both,

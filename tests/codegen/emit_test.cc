@@ -162,7 +162,7 @@ TEST_CASE("an output of many lines is asked for row by row") {
 
 // Loads of four elements of a row each, broadcasts made of them, and loads of one, as the text has
 // them: of whole steps of four, where loads keep the leaf waiting and the operand lies as the user
-// put it. (zen5: three rows of eight, two of twelve; 8 steps are two iterations of one group.)
+// put it. (zen5: three rows of eight, one of two.)
 TEST_CASE("elements that are broadcast come in fours") {
   struct Row {
     std::string_view kernel, family, program;

@@ -32,6 +32,9 @@ constexpr Row kRows[] = {
     // Shuffles share one of the pipes for multiply-adds of 512 bits, of which there are two.
     {"a: f32[16,16], b: f32[16,16]", "matmul(a, b)", "m:16,n:16 a=broadcast_f32x16",
      "graniterapids", 0},
+    {"a: f32[16,16], b: f32[16,16]", "matmul(a, b)", "m:16,n:16 a=broadcast_f32x16", "x86-64-v3",
+     0},
+    {"a: f32[8,8], b: f32[8,8]", "matmul(a, b)", "m:8,n:8 a=broadcast_f32x8", "x86-64-v3", 4},
     // Two vectors to a row: eight loads for twelve multiply-adds.
     {"a: f32[6,64], b: f32[64,16]", "matmul(a, b)", "m:6,n:16 a=broadcast_f32x8", "zen5", 0},
     // Not side by side along the sum, or fewer than four; in steps of two; other types.

@@ -293,6 +293,9 @@ Machine odd_machine(Random& random) {
   if (pick(random, 0, 1) == 1) m.asked_overlap_percent = static_cast<int>(pick(random, 50, 98));
   if (pick(random, 0, 1) == 1)
     m.four_streams_percent = static_cast<int>(pick(random, 20, m.two_streams_percent));
+  m.core.load = 500 * pick(random, 2, 5);
+  m.core512->load = 500 * pick(random, 1, 4);
+  m.core512->fma_and_shuffle = 1000 * pick(random, 0, 4);
   return m;
 }
 

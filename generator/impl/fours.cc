@@ -47,14 +47,16 @@ i64 rows_in_fours(const Family& f, const Computation& c, const Pipes& p, const E
   for (int o = 0; o < c.inputs(); ++o)
     loads += ceil_div(registers_of(f, c, o, tile), f.loads[o]->regs);
   const i64 products = registers_of(f, c, c.inputs(), tile);
-  const i64 fma = products * f.kernel->uops.fma;
+  const Uops& uops = f.kernel->uops;
+  const i64 fma = products * uops.fma, all = fma + products * (uops.bf16 + uops.alu);
   // Where a machine file does not say, shuffles of 512 bits take a pipe for multiply-adds, as
   // Intel's do.
   const bool wide = kLaneBits * f.kernel->lanes > 256;
   const i64 both = p.fma_and_shuffle > 0 ? p.fma_and_shuffle : wide ? p.fma : p.vector;
   constexpr i64 kScale = 1'000'000;  // rates are in thousandths
   const auto time = [&](i64 rows) {
-    return std::max({kFour * fma * kScale / p.fma, kFour * (fma + rows) * kScale / both,
+    return std::max({kFour * fma * kScale / p.fma, kFour * all * kScale / p.vector,
+                     kFour * (fma + rows) * kScale / both,
                      (kFour * loads - (kFour - 1) * rows) * kScale / p.load});
   };
   const i64 spare = f.isa->vector_registers - f.registers;

@@ -37,7 +37,7 @@ constexpr Row kRows[] = {
     {"a: f32[8,8], b: f32[8,8]", "matmul(a, b)", "m:8,n:8 a=broadcast_f32x8", "x86-64-v3", 4},
     // Two vectors to a row: eight loads for twelve multiply-adds.
     {"a: f32[6,64], b: f32[64,16]", "matmul(a, b)", "m:6,n:16 a=broadcast_f32x8", "zen5", 0},
-    // Not side by side along the sum, or fewer than four; in steps of two; other types.
+    // Not side by side along the sum, or fewer than four of them; other types.
     {"a: f32[64,8], b: f32[64,8]", "matmul(transpose(a), b)", "m:8,n:8 a=broadcast_f32x8", "zen5",
      0},
     {"a: f32[8,3], b: f32[3,8]", "matmul(a, b)", "m:8,n:8 a=broadcast_f32x8", "zen5", 0},

@@ -238,6 +238,24 @@ TEST_CASE("large results are stored past the caches, small ones are not") {
   CHECK(!streams("(a: f32[2048,64], b: f32[64,4096]): f32 = matmul(a, b)", "graniterapids"));
 }
 
+// Where an operand lies so that four of its elements come at once, loads keep leaves of one vector
+// in width waiting for less; in columns, or where enough of them are loaded, there is no
+// difference.
+TEST_CASE("elements that come in fours cost less where loads are what takes time") {
+  const auto cost = [](const char* operands, const char* value, i64 loads) {
+    Machine m = *load_machine("zen5");
+    m.core.load = loads;
+    return found(optimize(spec(fmt::format("({}): f32 = {}", operands, value)), m,
+                          *find_isa("avx2"), {}))
+        .cost;
+  };
+  const char *rows = "a: f32[8,64], b: f32[64,8]", *columns = "a: f32[64,8], b: f32[64,8]";
+  const Cost in_rows = cost(rows, "matmul(a, b)", 1800);
+  const Cost in_columns = cost(columns, "matmul(transpose(a), b)", 1800);
+  CHECK(20 * in_rows < 19 * in_columns);
+  CHECK(cost(rows, "matmul(a, b)", 4000) == cost(columns, "matmul(transpose(a), b)", 4000));
+}
+
 // Leaves of 28 x 16 read 64 of every 768 bytes.
 TEST_CASE("lines that come alone cost more") {
   const KernelSpec k =

@@ -13,7 +13,7 @@ void LeafWriter::choose_fours() {
   const bool stream = job_.call.ahead_operand >= 0 && job_.call.ahead_operand != out_;
   if (stream || job_.refs[o].packed || elastic(inner_)) return;
   const Pipes& pipes = p_.machine->pipes(kLaneBits * k_.lanes);
-  const i64 rows = rows_in_fours(f_, c_, pipes, job_.extent);
+  const i64 rows = rows_in_fours(f_, c_, o, pipes, job_.extent);
   if (rows == 0) return;
   const std::vector<Load> all = loads(o, {0, slot_, 0});
   const i64 n = static_cast<i64>(all.size());

@@ -40,9 +40,9 @@ int broadcast_in_fours(const Family& f, const Computation& c) {
   return -1;
 }
 
-i64 rows_in_fours(const Family& f, const Computation& c, const Pipes& p, const Extents& tile) {
-  const int in_fours = broadcast_in_fours(f, c);
-  if (in_fours < 0 || tile[inner_reduction(f, c)] < kFour) return 0;
+i64 rows_in_fours(const Family& f, const Computation& c, int operand, const Pipes& p,
+                  const Extents& tile) {
+  if (tile[inner_reduction(f, c)] < kFour) return 0;
   i64 loads = 0;
   for (int o = 0; o < c.inputs(); ++o)
     loads += ceil_div(registers_of(f, c, o, tile), f.loads[o]->regs);
@@ -60,7 +60,7 @@ i64 rows_in_fours(const Family& f, const Computation& c, const Pipes& p, const E
                      (kFour * loads - (kFour - 1) * rows) * kScale / p.load});
   };
   const i64 spare = f.isa->vector_registers - f.registers;
-  const i64 most = std::min(registers_of(f, c, in_fours, tile), std::max<i64>(0, spare));
+  const i64 most = std::min(registers_of(f, c, operand, tile), std::max<i64>(0, spare));
   constexpr i64 kWorth = 16;  // a part of the time that is to be saved
   i64 best = 0;
   for (i64 rows = 1; rows <= most; ++rows)

@@ -22,8 +22,9 @@ int inner_reduction(const Family& f, const Computation& c);
 // The input that a leaf might broadcast in fours, where it lies as the user put it; -1: none.
 int broadcast_in_fours(const Family& f, const Computation& c);
 
-// Of how many rows of that a leaf with such a tile had better do so, for the least time by the
-// core's pipes and as far as registers go. 0: loads do not keep it waiting.
-i64 rows_in_fours(const Family& f, const Computation& c, const Pipes& p, const Extents& tile);
+// Of how many rows of that input a leaf with such a tile had better do so, for the least time by
+// the core's pipes and as far as registers go. 0: loads do not keep it waiting.
+i64 rows_in_fours(const Family& f, const Computation& c, int operand, const Pipes& p,
+                  const Extents& tile);
 
 }  // namespace morello

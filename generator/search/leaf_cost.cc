@@ -181,7 +181,7 @@ void Space::load_in_fours(const Extents& tile, Rounding loads, Work& w) const {
     w.load -= ceil_div(kSaved * rows * steps, kFour);
     return;
   }
-  const i64 rows = rows_in_fours(family(), computation(), pipes(), e);
+  const i64 rows = rows_in_fours(family(), computation(), fours_, pipes(), e);
   w.load -= kSaved * rows * steps / kFour;
   w.shuffle += rows * steps;
 }

@@ -1,6 +1,7 @@
 #include "search/space.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -192,17 +193,36 @@ void Space::make_menus() {
   }
 }
 
-// A tile of a reduction below those of its menu, of as many rows of an input as can be streams; 0:
-// none.
+// A tile of a reduction below those of its menu, of as many rows of an input as can be streams, or
+// as L1 keeps of those that begin in the same places of a page; 0: none.
 i64 Space::piece_tile(int dim) const {
+  if (!computation().dims[dim].reduction || elastic(dim)) return 0;
   const i64 quantum = family().quantum[dim];
-  const i64 tile = ceil_div(kSmallReductionFloor, quantum) * quantum;
-  if (!computation().dims[dim].reduction || elastic(dim) || tile >= least_tile(dim)) return 0;
-  const Spec& root = root_;
+  const i64 streams = ceil_div(kSmallReductionFloor, quantum) * quantum;
   for (int o = 0; o < computation().inputs(); ++o) {
-    if (!touches_[o][dim] || blocked_[o] || !pieces_are_streams(root.place[o])) continue;
-    const bool rows = given_[o].front().dim != dim;
-    if (rows && uses(root, o) <= kMostUsesOfPieces) return tile;
+    if (!touches_[o][dim] || blocked_[o]) continue;
+    if (given_[o].empty() || given_[o].front().dim == dim) continue;
+    if (uses(root_, o) > kMostUsesOfPieces) continue;
+    const i64 kept = rows_kept(o, dim) / quantum * quantum;
+    const i64 tile = pieces_are_streams(root_.place[o]) ? streams : kept;
+    if (tile > 0 && tile < least_tile(dim)) return tile;
+  }
+  return 0;
+}
+
+// So many rows of an input along a dim, a power of two, does L1 keep wherever they begin; 0: all,
+// or it is not known what it costs that leaves which sum so few begin more often. (Zen 5, f32, L1
+// keeps eight rows of 4 KiB: bench/machines/zen5.md.)
+i64 Space::rows_kept(int operand, int dim) const {
+  const Place& place = root_.place[operand];
+  if (place.packed || machine().levels[place.level].leaf_start_millicycles == 0) return 0;
+  const i64 line = machine().levels[kL1].line;
+  for (const AddressTerm& g : given_[operand]) {
+    const i64 stride = g.stride * bytes(computation().operands[operand].dtype);
+    if (g.dim != dim || stride < line) continue;
+    const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
+    const i64 kept = ways * (kPage / line >> spread_of(stride, line));
+    return static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(kept)));
   }
   return 0;
 }

@@ -152,6 +152,8 @@ class Space {
   i64 to_next_rows(const Spec& s, int operand) const;
   // Whether the leaf can do all of this Spec.
   bool leaf_covers(const Spec& s) const;
+  // A tile of a reduction that is for the sake of what leaves of other outputs read next; 0: none.
+  i64 piece_of_sum(int dim) const { return pieces_[dim]; }
   // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
   // nearer can pay.
   i64 uses(const Spec& s, int operand) const;
@@ -328,6 +330,7 @@ class Space {
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
   i64 piece_tile(int dim) const;
+  i64 rows_kept(int operand, int dim) const;
   i64 least_tile(int dim) const;
   i64 even_tile(int dim, i64 extent) const;
   void make_tiles(int dim);
@@ -370,6 +373,7 @@ class Space {
   Cost stored(const Spec& s, const Call& call) const;
   Cost stored_to(const Region& r, Level to) const;
   Cost waits_to_store(const Spec& s, Cost compute) const;
+  Cost leaf_begins(const Spec& s, int operand, const Region& r, const Work& w) const;
   bool prefetch_saves(Level from) const;
   // Whether what it reads comes at the rate of a stream, so many lines being asked for at once.
   bool comes_by_itself(const Spec& s, int operand, const Region& r, i64 in_flight) const;

@@ -41,6 +41,14 @@ constexpr i64 kMostStreamLines = 64;
 // 8.3 KiB apart 5.8, 8.4, 9.6 and 17.8; AVX2, 6 x 16 and 4 x 16: 8.7 and 8.6, 6.0 and 4.3.)
 constexpr i64 kRowAgainPercent = 45;
 constexpr i64 kLineAgainPercent = 9;
+// From L2 and L3 what has to come again comes beside the rest of a long row: no more than so much
+// of the latency by the lines of a row, for each. (Zen 5, f32 rows times a matrix, rows of 4 KiB
+// from L3, 32 and 64 at a time, cycles a row beyond those of rows 64 bytes longer, on a line and 16
+// bytes off: AVX2, two lines of each 5.2 to 11.6, four 3.9 and 4.4, six 1.5 and 4.5; AVX-512,
+// four 6.0 to 9.8, eight 1.7 and 2.6, twelve and sixteen 0. From L2 4.5 to 6.1, 3.4 to 7, 1.2
+// and 2.6, 1.8 and 3.8, 0.8 and 2.2. From memory, where L2 is crowded, too, 13 to 20, 7 to 28, 14
+// to 21, 18 to 29, 18 to 32, sixteen lines 8 to 18.)
+constexpr i64 kNearRowAgainPercent = 115;
 // Of whole rows that are asked for while as many are read, those that are there in time. (Zen 5,
 // bf16 1x2048x16384 from memory, 16 KiB ahead: 4 rows 1754 us, not asked for 2094; 2 rows 1583 and
 // 1981; one row 1128 and 1717.)
@@ -139,11 +147,12 @@ Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
   const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
   const i64 together = ceil_div(r.along_reduction, r.places());
   if (together <= ways) return Cost();
-  const i64 again = r.rows * kRowAgainPercent + r.lines * kLineAgainPercent;
-  const i64 latency = machine().levels[kL2].latency_millicycles;
   const i64 percent = machine().crowded_percent > 0 ? machine().crowded_percent : 100;
-  return Cost::milli(again * latency / 100 * percent / 100 * std::min(together - ways, ways) /
-                     ways);
+  i64 again = (r.rows * kRowAgainPercent + r.lines * kLineAgainPercent) * percent / 100;
+  if (s.place[operand].level <= kL3)
+    again = std::min(again, r.rows * r.rows * kNearRowAgainPercent / r.lines);
+  const i64 latency = machine().levels[kL2].latency_millicycles;
+  return Cost::milli(again * latency / 100 * std::min(together - ways, ways) / ways);
 }
 
 // Several streams are faster than one as far as a core goes alone; what all cores share bounds them

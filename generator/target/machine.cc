@@ -58,6 +58,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"streams_percent", &LevelDesc::streams_percent, false, 1, 100, true},
     {"row_cycles", &LevelDesc::row_millicycles, true, 1, kMaxCycles, true},
     {"piece_cycles", &LevelDesc::piece_millicycles, true, 1, kMaxCycles, true},
+    {"leaf_start_cycles", &LevelDesc::leaf_start_millicycles, true, 1, kMaxCycles, true},
     {"asked_copy_line_cycles", &LevelDesc::asked_copy_millicycles, true, 1, kMaxCycles, true},
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
      true},

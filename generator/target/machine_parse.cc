@@ -273,6 +273,8 @@ class Reader {
                                      std::pair("piece_cycles", d.piece_millicycles)})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only in [L3] and [memory] are rows streams");
+    if (d.leaf_start_millicycles > 0 && l < kL3)
+      return bad("leaf_start_cycles", "has no effect: only for [L3] and [memory] do leaves wait");
     if (d.piece_millicycles > 0 && d.stream_millicycles == 0)
       return bad("piece_cycles", "has no effect without `stream_line_cycles`");
     if (d.asked_row_millicycles > 0 && !d.asks_ahead())

@@ -202,6 +202,7 @@ TEST_CASE("equal keys mean equal candidates, under every root") {
     for (LevelDesc& level : machine.levels) level.line = line;
     machine.levels[kMemory].stream_millicycles = 5000;
     machine.levels[kMemory].asked_copy_millicycles = 6000;
+    machine.levels[kMemory].leaf_start_millicycles = 70'000;
     check_rows(machine, line == 64 ? 2 : 5, turn++);
     if (line != 64) continue;
     machine.four_streams_percent = 50;

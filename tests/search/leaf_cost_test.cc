@@ -144,6 +144,30 @@ TEST_CASE("arithmetic does not hide where rows that lie apart begin") {
   CHECK(leaf(256, 100) - leaf(256, 50) == doctest::Approx(6 * 20 / 5));
 }
 
+// 210 may wait: of eight steps of 12 and of 24 multiply-adds and one more, of rows of 4160 bytes,
+// and of 32 steps.
+TEST_CASE("leaves wait where rows begin that they sum, the more the more of them wait") {
+  const auto waits = [](std::string_view family, i64 m, i64 n, i64 k, i64 columns = 1040) {
+    Machine machine = *load_machine("zen5");
+    const std::string spec =
+        fmt::format("(a: f32[{},512], b: f32[512,{}]): f32 = matmul(a, b)", m, columns);
+    const LeafOf leaf{spec, family, "avx512", {m, n, k}};
+    const double with = cycles(leaf, kL3, machine);
+    machine.levels[kL3].leaf_start_millicycles = 0;
+    return with - cycles(leaf, kL3, machine);
+  };
+  constexpr std::string_view kRow =
+      "fma_f32x16 lane=n quantum=n:192 a=broadcast_f32x16 b=load_f32x16 out=store_f32x16";
+  constexpr std::string_view kTwo =
+      "fma_f32x16 lane=n quantum=m:2,n:192 a=broadcast_f32x16 b=load_f32x16 out=store_f32x16";
+  const auto part = [](double waiting) { return waiting * waiting / 210 / 210; };
+  CHECK(waits(kRow, 1, 192, 8) == doctest::Approx(27 * part(8 * 13)).epsilon(0.0001));
+  CHECK(waits(kTwo, 2, 192, 8) == doctest::Approx(27 * part(8 * 25)).epsilon(0.0001));
+  CHECK(waits(kTwo, 2, 192, 32) == doctest::Approx(27));
+  // Rows that crowd one another out of L1 wait for that meanwhile.
+  CHECK(waits(kTwo, 2, 192, 32, 1024) == doctest::Approx(0));
+}
+
 // Four of bf16, of 4 and of 16 KiB, far apart and side by side.
 TEST_CASE("long rows that lie far apart take as long as one stream") {
   Machine machine = *load_machine("zen4");

@@ -109,6 +109,7 @@ Machine any_machine(Draw& draw) {
     m.levels[l].window_millicycles = draw.among({0, 0, 2000});
     m.levels[l].row_millicycles = draw.among({0, 0, 4000});
     m.levels[l].piece_millicycles = draw.among({0, 0, 3000});
+    m.levels[l].leaf_start_millicycles = draw.among({0, 30'000, 250'000});
     m.levels[l].rows_millicycles = draw.among({0, 0, 6000});
   }
   if (draw.below(2) == 0) m = streaming(m, 64, draw.among({1000, 4000}));

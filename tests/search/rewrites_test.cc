@@ -173,6 +173,24 @@ TEST_CASE("rewrites propose what their headers say") {
   }
 }
 
+// As few rows as L1 keeps for the next leaf: where none of another output follows, there is none.
+TEST_CASE("a leaf by itself is not split for what L1 keeps") {
+  const KernelSpec k = spec("(a: f32[1,1024], b: f32[1024,1024]): f32 = matmul(a, b)");
+  const Machine machine = *load_machine("zen5");
+  Family storage;
+  const Space space(
+      {&k.computation(), &machine,
+       family(k.computation(),
+              "fma_f32x8 lane=n quantum=n:64 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+              storage),
+       1});
+  Spec s = space.problem().root();
+  s.extent[2] = 64;
+  CHECK(proposals(space, s, "split_reduction").starts_with("split k by 8 |"));
+  s.extent[1] = 64;
+  CHECK(proposals(space, s, "split_reduction").starts_with("split k by 32 |"));
+}
+
 // What is asked for takes its room in L2, whatever the copy takes.
 TEST_CASE("a copy that asks for the next stands in the steps of a loop") {
   const KernelSpec k = spec(kMatmul);

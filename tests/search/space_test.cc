@@ -204,6 +204,29 @@ TEST_CASE("long sums are split in powers of two, other long dims in powers of fo
   CHECK(tiles(2) == "32 64 128 256 512 1024");
 }
 
+// Rows of 4, 2 and 4.06 KiB; L1 has twelve ways.
+TEST_CASE("sums have a tile of as many rows as L1 keeps wherever they begin") {
+  const auto tiles = [](i64 m, i64 n, const char* layout, i64 leaf_start) {
+    const KernelSpec k =
+        spec(fmt::format("(a: f32[{},1024], b: f32[1024,{}]{}): f32 = matmul(a, b)", m, n, layout));
+    Machine machine = *load_machine("zen5");
+    machine.levels[kL3].leaf_start_millicycles = leaf_start;
+    const Family f = *parse_family(
+        "fma_f32x8 lane=n quantum=n:64 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+        k.computation(), *find_isa("avx2"));
+    return fmt::format("{}", fmt::join(Space({&k.computation(), &machine, f, 1}).tiles(2), " "));
+  };
+  const std::string all = "32 64 128 256 512";
+  CHECK(tiles(1, 1024, "", 27'000) == "8 " + all);
+  CHECK(tiles(2, 1024, "", 27'000) == "8 " + all);
+  CHECK(tiles(1, 1536, "", 27'000) == "16 " + all);
+  CHECK(tiles(1, 1040, "", 27'000) == all);
+  // Where it is not known what it costs, where more rows of a use them, and where they are packed.
+  CHECK(tiles(1, 1024, "", 0) == all);
+  CHECK(tiles(3, 1024, "", 27'000) == all);
+  CHECK(tiles(1, 1024, " packed", 27'000) == all);
+}
+
 TEST_CASE("a copy costs what its innermost loop takes: runs, rows of the ISA, elements") {
   struct Row {
     std::string_view text, family;

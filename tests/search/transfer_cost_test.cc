@@ -115,6 +115,27 @@ TEST_CASE("rows that crowd each other out of L1 cost more than rows that do not"
   }
 }
 
+// 32 rows, a page apart and one line more.
+TEST_CASE("long rows of L2 and L3 crowd each other out for less than short ones") {
+  Machine machine = *load_machine("zen5");
+  for (LevelDesc& level : machine.levels) level.leaf_start_millicycles = 0;
+  const auto more = [&](int vectors, Level from) {
+    const auto leaf = [&](i64 stride) {
+      return slowed(fmt::format("(a: f32[1,256], b: f32[256,{}]): f32 = matmul(a, b)", stride),
+                    "fma_f32x16 lane=n quantum=n:192 a=broadcast_f32x16 b=load_f32x16 "
+                    "out=store_f32x16",
+                    "avx512", machine, 1, from, {1, 16 * vectors, 32}, {});
+    };
+    return leaf(1024) / leaf(1040);
+  };
+  for (Level from : {kL2, kL3}) {
+    CHECK(more(2, from) > more(4, from));
+    CHECK(more(4, from) > more(8, from));
+    CHECK(more(12, from) < 1.1);
+  }
+  CHECK(more(12, kMemory) > 1.2);
+}
+
 // Shares of the default costs, for machines whose arithmetic hides more.
 TEST_CASE("lines from L2 and crowded rows cost less where a machine says so") {
   const auto leaf = [](i64 stride, Level from, int overlap, int crowded) {

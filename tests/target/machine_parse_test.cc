@@ -116,7 +116,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, row_cycles, piece_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -234,6 +234,11 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:60:16: error: `piece_cycles` in [memory] has no effect without `stream_line_cycles`
   piece_cycles = 3
                  ^
+)"},
+    {"shared_line_cycles = 2.001", "leaf_start_cycles = 3\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:21: error: `leaf_start_cycles` in [L2] has no effect: only for [L3] and [memory] do leaves wait
+  leaf_start_cycles = 3
+                      ^
 )"},
     {"shared_line_cycles = 6", "lone_line_cycles = 10.5\nshared_line_cycles = 6",
      R"(toy.toml:60:20: error: `lone_line_cycles` in [memory] must be at least `line_cycles`, 11

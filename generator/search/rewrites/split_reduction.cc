@@ -12,7 +12,9 @@ namespace morello::rewrites {
 
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || !space.accumulates(spec)) return;
+  const bool leaf = space.leaf_covers(spec);
   each_tile(space, spec, true, [&](int d, i64 tile, Cost loop) {
+    if (leaf && tile == space.piece_of_sum(d)) return;
     i64 steps = spec.extent[d] / tile;
     Candidate c;
     c.decision = {.subject = static_cast<std::int16_t>(d), .value = tile};

@@ -435,12 +435,15 @@ void LeafWriter::prefetch(int o, const Load& l) {
   const Offset place = ref.map.place(l.index);
   const i64 line = place.fixed() * size / kLine;
   // Where rows follow each other at a stride known at run time only: in the same row, or so many
-  // rows ahead.
+  // rows ahead. Streams far apart lie in the same sets of L1 where that is a multiple of a page: no
+  // farther ahead than was meant. (Zen 5, bf16 by AVX2, four rows of 1280 bytes, 4096 wanted: 3840
+  // takes 13.2 us, 5120 16.5.)
   Offset rows = place + -place.fixed();
   i64 ahead = job_.call.ahead_bytes;
   for (const AddressTerm& t : ref.map.terms)
     if (t.symbol >= 0 && t.mod == 0 && job_.extent[t.dim] > 1 && ahead >= t.stride * size) {
-      rows += t.steps((ahead + t.stride * size - 1) / (t.stride * size));
+      const bool far = rows_apart(f_, c_, o) > 1;
+      rows += t.steps(far ? ahead / (t.stride * size) : ceil_div(ahead, t.stride * size));
       ahead = 0;
     }
   if (!lines_ahead_.insert({text(rows), line}).second) return;

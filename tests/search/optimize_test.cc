@@ -208,6 +208,31 @@ TEST_CASE("families of several streams are left out where they save little") {
   CHECK(most(kL3, "zen3", 1) == Streams{{1, 4}});
 }
 
+// Where four streams are known, of L3 on a Zen 5 by vectors of any width, of memory by 512 bits.
+// How many rows of `a` use such rows at most; 0: there are none.
+TEST_CASE("rows are read far apart where parts are long and few rows use them") {
+  const auto users = [](i64 m, i64 k, i64 n, const char* isa, const Machine& machine) {
+    const Computation c = computation_of(
+        spec(fmt::format("(a: bf16[{},{}], b: bf16[{},{}] col): f32 = matmul(a, b)", m, k, k, n)));
+    i64 most = 0;
+    for (const Bounded& b : by_bound(c, machine, *find_isa(isa), 1))
+      if (rows_apart(b.problem.family, c, 1) > 1)
+        most = std::max(most, b.problem.family.quantum[0]);
+    return most;
+  };
+  Machine zen5 = *load_machine("zen5");
+  CHECK(users(1, 640, 2048, "avx2", zen5) == 1);
+  CHECK(users(2, 640, 2048, "avx2", zen5) == 2);
+  CHECK(users(4, 640, 2048, "avx2", zen5) <= 2);
+  CHECK(users(1, 2304, 9216, "avx2", zen5) == 0);
+  CHECK(users(1, 2304, 9216, "avx512", zen5) == 1);
+  zen5.far_part_bytes = 640 * 2048 * 2 / 4;
+  CHECK(users(1, 640, 2048, "avx2", zen5) == 1);
+  zen5.far_part_bytes *= 2;
+  CHECK(users(1, 640, 2048, "avx2", zen5) == 0);
+  CHECK(users(1, 640, 2048, "avx2", *load_machine("graniterapids")) == 0);
+}
+
 // Costs of graniterapids and zen5; of skylake-server nothing is known of it.
 TEST_CASE("large results are stored past the caches, small ones are not") {
   const auto streams = [](std::string_view text, const char* machine, const char* isa = "avx512") {

@@ -387,10 +387,9 @@ Cost Space::row_begins(const Spec& s, int operand) const {
 
 // Where rows along the reduction begin that lie apart, nobody has brought them, and how much of
 // that is hidden by the end of the leaf before depends on how much of both a core looks at at once.
-// (Zen 5, f32, 210 waiting, cycles a leaf beyond what its lines take in leaves of 64 steps.
-// AVX-512, 2 x 192, 3 x 128 and 4 x 96, eight steps, from L3 29 to 36, from memory 150 to 290; 1 x
-// 192 16 and
-// 86. AVX2, 1 x 96 and 2 x 48, half as many multiply-adds, from L3 4 and 10, from memory 95
+// (Zen 5, f32, 210 waiting, leaves of eight steps, cycles each beyond what its lines take in leaves
+// of 64. AVX-512, 2 x 192, 3 x 128 and 4 x 96: from L3 29 to 36, from memory 150 to 290; 1 x 192:
+// 16 and 86. AVX2, half as many multiply-adds, 1 x 96 and 2 x 48: from L3 4 and 10, from memory 95
 // and 36.) Rows that crowd one another out wait for that meanwhile.
 Cost Space::leaf_begins(const Spec& s, int operand, const Region& r, const Work& w) const {
   const Level from = s.place[operand].level;

@@ -209,12 +209,10 @@ static bool reads_apart(const Problem& p) {
   for (int o = 0; o < p.computation->inputs(); ++o) {
     const Operand& operand = p.computation->operands[o];
     if (rows_apart(p.family, *p.computation, o) == 1 || p.home(o) < kL3) continue;
-    const int bits = kLaneBits * p.family.kernel->lanes;
-    if (bits < p.machine->levels[p.home(o)].apart_bits) continue;
     i64 part = bytes(operand.dtype);
     for (size_t d = 0; d < p.computation->dims.size(); ++d)
       if (touches(operand, static_cast<int>(d))) part *= p.computation->dims[d].extent;
-    if (part / parts >= p.machine->far_part_bytes) return true;
+    if (part / parts >= p.machine->levels[p.home(o)].far_part_bytes) return true;
   }
   return false;
 }

@@ -210,9 +210,9 @@ i64 Space::piece_tile(int dim) const {
   return 0;
 }
 
-// So many rows of an input along a dim, a power of two, does L1 keep wherever they begin; 0: all,
-// or it is not known what it costs that leaves which sum so few begin more often. (Zen 5, f32, L1
-// keeps eight rows of 4 KiB: bench/machines/zen5.md.)
+// So many rows of an input along a dim, a power of two, does L1 keep wherever they begin; 0: they
+// are in it or lie side by side, or it is not known what it costs that leaves which sum so few
+// begin more often. (Zen 5, f32, L1 keeps eight rows of 4 KiB: bench/machines/zen5.md.)
 i64 Space::rows_kept(int operand, int dim) const {
   const Place& place = root_.place[operand];
   if (place.packed || machine().levels[place.level].leaf_start_millicycles == 0) return 0;

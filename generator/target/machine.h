@@ -59,8 +59,8 @@ struct LevelDesc {
   // What a leaf waits at most where rows begin that it reads along the reduction and that lie
   // apart; 0: not known.
   i64 leaf_start_millicycles = 0;
-  // So many bits have the vectors at least of leaves that read rows far apart from here.
-  int apart_bits = 0;
+  // What each part of a matrix has at least from which leaves read rows far apart.
+  i64 far_part_bytes = 0;
   // What it costs that leaves come anew to a piece of a row along the reduction; 0: as a row does.
   i64 piece_millicycles = 0;
   // What is waited for a line that a copy reads and that was asked for, to L2, beside the
@@ -136,8 +136,6 @@ struct Machine {
   int four_streams_percent = 0;
   // Rows that lie far apart, of so many bytes and more, take as long as one stream. 0: none do.
   i64 far_row_bytes = 0;
-  // What each part of a matrix has at least whose rows leaves read far apart.
-  i64 far_part_bytes = 0;
   // A result of so many bytes has left the caches before anybody reads it, whatever level they fit:
   // every line that was stored is written back to memory. 0: not known, and nothing is stored past
   // the caches; else that costs so much a line.

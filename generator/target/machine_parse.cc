@@ -177,11 +177,12 @@ class Reader {
       return fail(root_.get("prefetch_bytes")->source(),
                   fmt::format("`prefetch_bytes` must be a multiple of the line of [L1], {}",
                               m.levels[kL1].line));
-    for (const auto& [key, bytes] : {std::pair("far_row_bytes", m.far_row_bytes),
-                                     std::pair("far_part_bytes", m.far_part_bytes)})
-      if (bytes > 0 && m.four_streams_percent == 0)
-        return fail(root_.get(key)->source(),
-                    fmt::format("`{}` needs `four_streams_percent`", key));
+    if (m.far_row_bytes > 0 && m.four_streams_percent == 0)
+      return fail(root_.get("far_row_bytes")->source(),
+                  "`far_row_bytes` needs `four_streams_percent`");
+    for (Level l = kL1; l <= kMemory; ++l)
+      if (m.levels[l].far_part_bytes > 0 && m.four_streams_percent == 0)
+        return fail_at(l, "far_part_bytes", "needs `four_streams_percent`");
     return check_streamed(m);
   }
   bool check_streamed(const Machine& m) {
@@ -275,8 +276,8 @@ class Reader {
                                      std::pair("piece_cycles", d.piece_millicycles)})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only in [L3] and [memory] are rows streams");
-    if (d.apart_bits > 0 && l < kL3)
-      return bad("apart_bits", "has no effect: only from [L3] and [memory] are rows streams");
+    if (d.far_part_bytes > 0 && l < kL3)
+      return bad("far_part_bytes", "has no effect: only from [L3] and [memory] are rows streams");
     if (d.leaf_start_millicycles > 0 && l < kL3)
       return bad("leaf_start_cycles", "has no effect: only for [L3] and [memory] do leaves wait");
     if (d.piece_millicycles > 0 && d.stream_millicycles == 0)

@@ -67,11 +67,6 @@ constexpr Wrong kWrong[] = {
   far_row_bytes = 9
                   ^
 )"},
-    {"two_streams_percent = 93", "two_streams_percent = 93\nfar_part_bytes = 9",
-     R"(toy.toml:8:18: error: `far_part_bytes` needs `four_streams_percent`
-  far_part_bytes = 9
-                   ^
-)"},
     {"two_streams_percent = 93", "two_streams_percent = 93\nwritten_behind_bytes = 9",
      R"(toy.toml:8:24: error: `written_behind_bytes` needs `streamed_bytes`
   written_behind_bytes = 9
@@ -121,7 +116,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, apart_bits, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, far_part_bytes, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -240,10 +235,15 @@ constexpr Wrong kWrong[] = {
   piece_cycles = 3
                  ^
 )"},
-    {"shared_line_cycles = 2.001", "apart_bits = 512\nshared_line_cycles = 2.001",
-     R"(toy.toml:43:14: error: `apart_bits` in [L2] has no effect: only from [L3] and [memory] are rows streams
-  apart_bits = 512
-               ^~~
+    {"shared_line_cycles = 6", "far_part_bytes = 512\nshared_line_cycles = 6",
+     R"(toy.toml:60:18: error: `far_part_bytes` in [memory] needs `four_streams_percent`
+  far_part_bytes = 512
+                   ^~~
+)"},
+    {"shared_line_cycles = 2.001", "far_part_bytes = 512\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:18: error: `far_part_bytes` in [L2] has no effect: only from [L3] and [memory] are rows streams
+  far_part_bytes = 512
+                   ^~~
 )"},
     {"shared_line_cycles = 2.001", "leaf_start_cycles = 3\nshared_line_cycles = 2.001",
      R"(toy.toml:43:21: error: `leaf_start_cycles` in [L2] has no effect: only for [L3] and [memory] do leaves wait

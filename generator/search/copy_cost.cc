@@ -240,12 +240,11 @@ i64 Space::moved_millicycles(const Extents& e) const {
 // to 40x1024 8, 40x1024 7, 4096x16 5, 16x4096 3, 1024x1024 6; of rows 2 KiB apart, 512x512, 1.5, of
 // 1 KiB none.)
 Cost Space::moved_apart(const Spec& s) const {
-  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
   const i64 each = machine().levels[kL2].latency_millicycles / 2;
   Cost sum;
   for (int o = 0; o < operands(); ++o) {
     const Region r = region(s, o);
-    if (s.place[o].level > kL1 && r.row_stride >= r.line_bytes && r.rows > r.places() * ways)
+    if (s.place[o].level > kL1 && r.row_stride >= r.line_bytes && r.rows > r.places() * ways())
       sum = sum + r.lines * Cost::milli(each / (r.places() * r.places()));
   }
   return sum;

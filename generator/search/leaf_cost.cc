@@ -284,8 +284,7 @@ bool Space::crowds_output(const Spec& leaf) const {
   i64 windows = 0;
   for (int o = 0; o < computation().inputs(); ++o)
     if (has_windows(o)) windows += in_one_place(o);
-  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
-  return windows > 0 && windows + in_one_place(computation().inputs()) > ways;
+  return windows > 0 && windows + in_one_place(computation().inputs()) > ways();
 }
 
 // What it costs to store the output, beyond the instructions: its lines are read before they are
@@ -395,7 +394,7 @@ Cost Space::leaf_begins(const Spec& s, int operand, const Region& r, const Work&
   const Level from = s.place[operand].level;
   if (s.place[operand].packed || from < kL3 || blocked_[operand] || has_windows(operand))
     return Cost();
-  if (r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
+  if (!r.apart_along_reduction()) return Cost();
   const i64 waiting = std::min<i64>(w.vector(), machine().scheduler);
   const i64 square = i64{machine().scheduler} * machine().scheduler;
   return Cost::milli(machine().levels[from].leaf_start_millicycles * waiting * waiting / square);
@@ -470,7 +469,7 @@ i64 Space::lines_in_flight(const Region& r, const Work& w) const {
 // L3: 17 cycles a line; 4 x 16, 12.3; 2 x 48, 8.7, its bandwidth; packed 9.5, 8.5, 8.5. All as
 // 97 waiting and 42 ns say.) What lies along other dims is asked for at once.
 Cost Space::stall(const Region& r, Level from, const Work& w) const {
-  if (from <= kL1 || r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
+  if (from <= kL1 || !r.apart_along_reduction()) return Cost();
   const i64 waiting = std::max<i64>(1, w.vector());
   // Rows in flight, in thousandths, one at least.
   const i64 inflight =

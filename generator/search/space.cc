@@ -216,13 +216,12 @@ i64 Space::piece_tile(int dim) const {
 i64 Space::rows_kept(int operand, int dim) const {
   const Place& place = root_.place[operand];
   if (place.packed || machine().levels[place.level].leaf_start_millicycles == 0) return 0;
-  const i64 line = machine().levels[kL1].line;
+  Region rows;
+  rows.line_bytes = machine().levels[kL1].line;
   for (const AddressTerm& g : given_[operand]) {
-    const i64 stride = g.stride * bytes(computation().operands[operand].dtype);
-    if (g.dim != dim || stride < line) continue;
-    const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
-    const i64 kept = ways * (kPage / line >> spread_of(stride, line));
-    return static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(kept)));
+    rows.row_stride = g.stride * bytes(computation().operands[operand].dtype);
+    if (g.dim != dim || rows.row_stride < rows.line_bytes) continue;
+    return static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(ways() * rows.places())));
   }
   return 0;
 }

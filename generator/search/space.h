@@ -55,6 +55,8 @@ struct Region {
   i64 footprint(Level l) const;  // bytes of cache it occupies there
   i64 pages() const;             // about as many that rows begin in
   i64 places() const;            // lines of a page that rows begin in
+  // Whether a leaf reaches rows one after the other that lie apart.
+  bool apart_along_reduction() const { return along_reduction > 1 && row_stride >= line_bytes; }
   int line_bytes = 64;
 };
 
@@ -331,6 +333,8 @@ class Space {
   std::vector<i64> first_tiles(int dim) const;
   i64 piece_tile(int dim) const;
   i64 rows_kept(int operand, int dim) const;
+  // Of L1: how many lines that lie in one place of a page it keeps.
+  i64 ways() const { return std::max<i64>(1, machine().levels[kL1].bytes / kPage); }
   i64 least_tile(int dim) const;
   i64 even_tile(int dim, i64 extent) const;
   void make_tiles(int dim);

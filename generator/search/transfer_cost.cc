@@ -133,8 +133,8 @@ i64 Space::lines_again(const Spec& s, int operand) const {
     }
     run += (e - 1) * g.stride;
   }
-  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage - 1);
-  if (side.rows == 1 || side.rows <= side.places() * ways) return 0;
+  const i64 free = std::max<i64>(1, ways() - 1);
+  if (side.rows == 1 || side.rows <= side.places() * free) return 0;
   return region(s, operand).lines * (steps - 1);
 }
 
@@ -143,16 +143,15 @@ i64 Space::lines_again(const Spec& s, int operand) const {
 // leaf before began with, has to come again before the next leaf needs it.
 Cost Space::crowded_out(const Spec& s, int operand, const Region& r) const {
   if (s.place[operand].packed || s.place[operand].level <= kL1 || blocked_[operand]) return Cost();
-  if (r.along_reduction == 1 || r.row_stride < r.line_bytes) return Cost();
-  const i64 ways = std::max<i64>(1, machine().levels[kL1].bytes / kPage);
+  if (!r.apart_along_reduction()) return Cost();
   const i64 together = ceil_div(r.along_reduction, r.places());
-  if (together <= ways) return Cost();
+  if (together <= ways()) return Cost();
   const i64 percent = machine().crowded_percent > 0 ? machine().crowded_percent : 100;
   i64 again = (r.rows * kRowAgainPercent + r.lines * kLineAgainPercent) * percent / 100;
   if (s.place[operand].level <= kL3)
     again = std::min(again, r.rows * r.rows * kNearRowAgainPercent / r.lines);
   const i64 latency = machine().levels[kL2].latency_millicycles;
-  return Cost::milli(again * latency / 100 * std::min(together - ways, ways) / ways);
+  return Cost::milli(again * latency / 100 * std::min(together - ways(), ways()) / ways());
 }
 
 // Several streams are faster than one as far as a core goes alone; what all cores share bounds them

@@ -56,13 +56,13 @@ struct LevelDesc {
   // What a row of less than a stream costs besides its lines where it is copied or brought nearer
   // and the next one lies apart; 0: nothing.
   i64 row_millicycles = 0;
-  // What a leaf waits at most where rows begin that it reads along the reduction and that lie
-  // apart; 0: not known.
-  i64 leaf_start_millicycles = 0;
   // What each part of a matrix has at least from which leaves read rows far apart.
   i64 far_part_bytes = 0;
   // What it costs that leaves come anew to a piece of a row along the reduction; 0: as a row does.
   i64 piece_millicycles = 0;
+  // What a leaf waits at most where rows begin that it reads along the reduction and that lie
+  // apart; 0: not known.
+  i64 leaf_start_millicycles = 0;
   // What is waited for a line that a copy reads and that was asked for, to L2, beside the
   // arithmetic between: by the copy before it; by leaves, two or more, which do it where that is
   // known and their load pipes have time. 0: not known.

@@ -204,7 +204,7 @@ TEST_CASE("long sums are split in powers of two, other long dims in powers of fo
   CHECK(tiles(2) == "32 64 128 256 512 1024");
 }
 
-// Rows of 4, 2 and 4.06 KiB; L1 has twelve ways.
+// Rows of 4, 6 and 4.06 KiB; L1 has twelve ways.
 TEST_CASE("sums have a tile of as many rows as L1 keeps wherever they begin") {
   const auto tiles = [](i64 m, i64 n, const char* layout, i64 leaf_start) {
     const KernelSpec k =

@@ -75,6 +75,7 @@ void LeafWriter::elementwise() {
   const Slot whole{0, k_.group, 0};
   load_shared_extras();
   const auto shared = extras_;
+  prefetches_ = true;
   each(counts, [&](const Extents& at) {
     w_.open("{}", "");
     Extents first = at;

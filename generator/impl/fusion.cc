@@ -276,12 +276,16 @@ class Printer {
     }
   }
 
-  // Threads, where it has some to itself, and levels of operands.
+  // Threads, where it has some to itself, what it asks for, and levels of operands.
   static std::string places(const StageProgram& p) {
     const Part& part = p.problem.part;
     std::string out;
     if (!part.beside && p.problem.threads > 1) out = fmt::format("threads={} ", p.problem.threads);
     const std::vector<Operand>& operands = p.computation->operands;
+    if (part.asked >= 0)
+      out += fmt::format("asks={} ahead={} ", operands[part.asked].name, part.asked_bytes);
+    if (part.asked >= 0 && part.asked_to != kL1)
+      out += fmt::format("to={} ", level_name(part.asked_to));
     for (size_t o = 0; o < operands.size(); ++o)
       out += fmt::format("{}{}@{}", o > 0 ? " " : "", operands[o].name, level_name(part.home[o]));
     if (p.computation->extras.empty()) return out;

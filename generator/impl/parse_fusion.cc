@@ -69,6 +69,7 @@ class Parser {
   bool shape(Reader& r, int tensor, const Here& here);
   StageCall call(Reader& r, const Here& here);
   int threads(Reader& r) const;
+  static void asks(Reader& r, const Computation& c, Part& p);
   Part part(Reader& r, const Computation& c, const Here& here);
   Family family(Reader& r, const Computation& c, int stage, const Here& here);
 
@@ -272,11 +273,24 @@ int Parser::threads(Reader& r) const {
   return given ? lines::threads(r.line(), *given) : 1;
 }
 
+// Of a program that asks for what others find near.
+void Parser::asks(Reader& r, const Computation& c, Part& p) {
+  const std::optional<Word> operand = r.accept_key("asks");
+  if (!operand) return;
+  std::vector<std::string> names;
+  for (int o = 0; o < c.inputs(); ++o) names.push_back(c.operands[o].name);
+  p.asked = lines::choose(r.line(), *operand, "operand", names);
+  p.asked_bytes = lines::number(r.line(), r.expect_key("ahead"), 1);
+  if (const std::optional<Word> to = r.accept_key("to"))
+    p.asked_to = lines::choose(r.line(), *to, "level", lines::level_names());
+}
+
 // Where operands lie. The last one has a comma behind it.
 Part Parser::part(Reader& r, const Computation& c, const Here& here) {
   Part p = Part::at(kL1);
   p.staged = true;
   p.beside = here.beside;
+  asks(r, c, p);
   std::vector<std::string> names;
   for (const Operand& o : c.operands) names.push_back(o.name);
   if (!c.extras.empty()) names.push_back(kExtrasName);

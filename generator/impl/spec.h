@@ -45,6 +45,11 @@ struct Part {
   // Nothing divides them, and nothing but rows is copied along them (can_copy_elastic,
   // patchwork.h).
   std::uint8_t elastic = 0;
+  // The input that every leaf asks for, so many bytes behind what it reads of it, for others to
+  // find; nothing brings it nearer before that. -1: none.
+  int asked = -1;
+  i64 asked_bytes = 0;
+  Level asked_to = kL1;
   bool is_elastic(int dim) const { return (elastic >> dim & 1) != 0; }
   bool is_tile() const { return staged && !whole; }
   static Part at(Level level) {

@@ -248,6 +248,11 @@ std::string Verifier::problem(const Spec& spec, const Call& n) const {
   if (f_.registers > f_.isa->vector_registers)
     return fmt::format("the leaf needs {} vector registers of {}", f_.registers,
                        f_.isa->vector_registers);
+  if (p_.part.asked >= 0 &&
+      (n.ahead_operand != p_.part.asked || n.ahead_bytes != p_.part.asked_bytes ||
+       n.ahead_to != p_.part.asked_to))
+    return fmt::format("this part asks for {} {} bytes ahead, to {}", label(p_.part.asked),
+                       p_.part.asked_bytes, level_name(p_.part.asked_to));
   if (n.ahead_operand == c_.inputs() && n.ahead_bytes != 0)
     return "an output is asked for 0 bytes ahead";
   const bool stream = n.ahead_operand >= 0 && n.ahead_operand < c_.inputs();

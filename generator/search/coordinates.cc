@@ -148,6 +148,9 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter, boo
   for (int o = 0; o < c.inputs(); ++o) out += operand_text(p, o);
   if (const int o = fours_of(p); o >= 0) out += fmt::format("operand {} in fours\n", o);
   out += sums ? sums_text(p) : results_text(p);
+  if (p.part.asked >= 0)
+    out += fmt::format("operand {} asked for {} ahead to {}\n", p.part.asked, p.part.asked_bytes,
+                       level_name(p.part.asked_to));
   if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
   const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };

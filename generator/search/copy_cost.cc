@@ -402,7 +402,8 @@ bool Space::may_ask(const Spec& s, int operand) const {
 bool Space::views_ask(const Spec& s, int operand) const {
   constexpr i64 kFollowedLines = 3;
   const LevelDesc& from = machine().levels[s.place[operand].level];
-  if (!may_ask(s, operand) || from.asked_view_millicycles == 0 || has_windows(operand))
+  if (!may_ask(s, operand) || from.asked_view_millicycles == 0 || has_windows(operand) ||
+      operand == problem_.part.asked)
     return false;
   const int dim = dim_along_rows(s, operand);
   if (dim < 0 || computation().dims[dim].reduction) return false;

@@ -138,7 +138,7 @@ FusionSearch::Bound FusionSearch::stage_bound(const Group& g, int stage) {
 
 Cost FusionSearch::starts() const { return Cost::milli(machine_.parallel_millicycles); }
 
-FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
+FusionSearch::Bound FusionSearch::stage_bounds(const Group& g) {
   Bound sum{Cost(), starts()};
   for (int s = g.begin; s < g.end; ++s) {
     if (idle(g, s)) continue;
@@ -147,6 +147,31 @@ FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
     sum.shared = sum.shared + stage.shared + call();
   }
   return sum;
+}
+
+// With one parameter that stages might ask for, who asks pays for it; with several, nobody.
+FusionSearch::Bound FusionSearch::both_bounds(const Group& g) {
+  Bound least = stage_bounds(g);
+  if (g.asking) return least;
+  std::vector<int> spared;
+  for (const int t : touched(g).tensors)
+    if (!askers(g, t).empty()) spared.push_back(t);
+  if (spared.empty()) return least;
+  const auto or_else = [&](const Group& other) {
+    const Bound b = stage_bounds(other);
+    least = {std::min(least.serial, b.serial), std::min(least.shared, b.shared)};
+  };
+  Group near = g;
+  for (const int t : spared) near.level[t] = kL1;
+  if (spared.size() > 1) {
+    or_else(near);
+    return least;
+  }
+  for (const int stage : askers(g, spared.front())) {
+    near.asking = {.tensor = spared.front(), .stage = stage, .from = g.level[spared.front()]};
+    or_else(near);
+  }
+  return least;
 }
 
 Cost FusionSearch::bound(const Group& g) {

@@ -41,6 +41,7 @@ void FusionSearch::list_uses() {
           along_[t].insert(term.dim);
         }
     }
+  list_askers();
   for (int begin = 0; begin < stages; ++begin)
     for (int end = begin + 1; end <= stages; ++end) touched_[{begin, end}] = list(begin, end);
 }
@@ -79,6 +80,10 @@ std::string FusionSearch::key(const Group& g) const {
   for (int s = g.begin; s < g.end; ++s)
     put(out, sums_over(g_, g.behind, s) || (g.carries && g_.is_carried(s)));
   put(out, leaving(g) > 0 ? g.behind_lines : 0);
+  if (asks(g)) {
+    const Asking& a = *g.asking;
+    for (const i64 x : {i64{a.tensor}, i64{a.stage}, i64{a.from}, a.bytes, i64{a.to}}) put(out, x);
+  }
   for (const int d : all.dims) {
     put(out, g.tiled.contains(d));
     put(out, g.extents[d]);
@@ -271,7 +276,12 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first
   if (!first && sums_over(g_, o.dim, g.begin, g.end)) out.behind.insert(o.dim);
   out.carries |= !first && is_online(g_, o.dim, g.begin, g.end);
   out.coarse = o.coarse;
-  out.behind_lines = o.parallel ? 0 : lines_behind(out, o.dim);
+  if (o.asking) {
+    out.asking = o.asking;
+    Level& level = out.level[o.asking->tensor];
+    level = std::min(level, std::max(o.asking->to, nearest(out)));
+  }
+  out.behind_lines = o.parallel || o.asking ? 0 : lines_behind(out, o.dim);
   out.no_nearer = !o.parallel && !options_.small_gains && !gains(g, o);
   return out;
 }
@@ -286,7 +296,7 @@ Group FusionSearch::step(const Group& g, const Option& o, i64 extent, bool first
 // convolutions, mostly padded, by AVX2: 62 s of CPU before this, 35 now; by AVX-512 29 and 21;
 // two of these programs cost more, by less than 1 %.)
 bool FusionSearch::gains(const Group& g, const Option& o) const {
-  if (g.beside && g.tiled.empty()) return true;
+  if (o.asking || (g.beside && g.tiled.empty())) return true;
   if (const i64 element = neighbours(g, o.dim); element > 0) {
     const bool leaves_rest = o.longer == g.extents[o.dim] && o.longer % o.tile > 0;
     const bool whole_lines = o.tile * element % machine_.levels[kL1].line == 0;
@@ -356,12 +366,24 @@ Cost FusionSearch::bring(const Group& g, const Option& o) const {
   const Group inner = step(g, o, o.tile, true);
   Cost total;
   for (const int t : touched(g).tensors)
-    if (inner.level[t] < g.level[t]) {
+    if (inner.level[t] < g.level[t] && !(o.asking && o.asking->tensor == t)) {
       const LevelDesc& from = machine_.levels[g.level[t]];
       total = total + ceil_div(bytes_of(t, g.extents), from.line) *
                           Cost::milli(from.prefetched_millicycles);
     }
   return total;
+}
+
+// What takes no room of what a cut leaves near: it is stored past the caches, or lies in steps of a
+// loop that finds a maximum on the way and is over.
+bool FusionSearch::passes(int memory, int cut) const {
+  for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
+    if (g_.memory_of(g_.made_by(s)) != memory) continue;
+    const bool in_steps = s >= g_.online.begin && s < g_.online.end && cut >= g_.online.end &&
+                          along_[memory].contains(g_.online.dim) && !g_.is_result(memory);
+    if (!leaves_[s] && !in_steps) return false;
+  }
+  return memory >= g_.params;
 }
 
 // A cache that evicts what nobody has touched for longest still has an element if what was touched
@@ -384,7 +406,7 @@ std::optional<FusionSearch::Left> FusionSearch::left(const Group& g, int cut, in
   while (!touches(next, memory)) ++next;
   i64 all = bytes, before = 0, behind = 0;
   for (const int m : touched_.at({last, next + 1}).memory) {
-    if (m == memory) continue;
+    if (m == memory || passes(m, cut)) continue;
     bool along = touches(last, m) != touches(next, m) && along_[m] == along_[memory];
     for (int s = last + 1; s < next; ++s) along &= !touches(s, m);
     (!along ? all : touches(last, m) ? before : behind) += bytes_of(m, g.extents);

@@ -13,6 +13,16 @@
 
 namespace morello {
 
+// In steps of a tile one stage asks for what the next steps read of a parameter, so that who reads
+// it first finds it near (fusion_ask.cc).
+struct Asking {
+  int tensor = -1, stage = -1;
+  Level from = kMemory;  // where it lies
+  i64 bytes = 0;         // so far behind what the stage reads itself
+  Level to = kL1;
+  bool operator==(const Asking&) const = default;
+};
+
 struct Group {
   int begin = 0, end = 0;  // stages
   GraphExtents extents;
@@ -26,6 +36,7 @@ struct Group {
   bool coarse = false;        // in tiles for the sake of what lies between stages only
   bool no_nearer = false;     // in steps that are of no use without others in them
   i64 behind_lines = 0;       // that a step before has stored past the caches: written meanwhile
+  std::optional<Asking> asking = {};
 };
 
 // A choice, before its parts are looked at.
@@ -37,6 +48,7 @@ struct Option {
   bool coarse = false;
   bool saves = false;  // memory: less lies between stages at a time
   i64 longer = 0;      // the next longer tile, or all there is; 0: parallel
+  std::optional<Asking> asking = {};
 };
 
 // The cheapest program for one of these problems; none: there is no program.
@@ -130,6 +142,15 @@ class FusionSearch {
   Level nearest(i64 bytes, int threads, bool beside) const;
   Level nearest(const Group& g) const;
   bool depends(const Group& g, int tensor, int dim) const;
+  bool asks(const Group& g) const {  // one of its stages
+    return g.asking && g.begin <= g.asking->stage && g.asking->stage < g.end;
+  }
+  void list_askers();
+  bool may_ask_for(const Group& g, int tensor) const;
+  i64 bytes_of_run(int tensor, const GraphExtents& step, int dim) const;
+  std::vector<int> askers(const Group& g, int tensor) const;
+  std::vector<Asking> ways_to_ask(const Group& g, const Option& o) const;
+  Cost begins_to_ask(const Asking& a) const;
 
   Group first(const Group& g, int cut) const;
   Group second(const Group& g, int cut) const;
@@ -155,6 +176,7 @@ class FusionSearch {
     i64 gone;  // lines that have to come from the next level
   };
   std::vector<Left> left_near(const Group& g, int cut) const;
+  bool passes(int memory, int cut) const;
   std::optional<Left> left(const Group& g, int cut, int memory) const;
   Cost coming_back(const Group& g, int cut) const;
   Cost crossing(const Group& g, int cut) const;
@@ -178,6 +200,7 @@ class FusionSearch {
   Group near(const Group& g, int stage);
   Group near_others(const Group& g, int stage);
   Bound stage_bound(const Group& g, int stage);
+  Bound stage_bounds(const Group& g);
   bool pays(const Group& g);
   bool keeps_much(const Group& g) const;
   Solved solve_stage(const Group& g, Cost enough);
@@ -208,6 +231,7 @@ class FusionSearch {
   };
   std::vector<std::vector<Use>> uses_;              // of each tensor
   std::vector<std::set<int>> along_;                // these dims
+  std::vector<std::vector<int>> askers_;            // stages that might ask for a parameter
   std::map<std::pair<int, int>, Touched> touched_;  // by begin and end
   std::unordered_map<std::string, Node> nodes_;
   std::unordered_map<std::string, Program> programs_;

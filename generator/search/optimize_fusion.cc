@@ -8,7 +8,8 @@
 //   cut    the first stages, then the others. What the first make for the others gets a buffer, in
 //          the nearest level that holds all that the group touches
 //   tile   a dim that all stages have, in steps; sums over it go on from step to step. What does
-//          not depend on it is near from the second step on, if a step leaves room
+//          not depend on it is near from the second step on, if a step leaves room; what does may
+//          be, if a stage asks for it (fusion_ask.cc)
 //
 // Costs are affine in those of parts, and a part's cost does not depend on what it is a part of: so
 // the cheapest program is made of the cheapest parts (dynamic programming, memoised). They are
@@ -182,12 +183,21 @@ void FusionSearch::add_tiles(const Group& g, const Batches& batches, int dim, bo
   i64 longer = extent;
   for (auto o = out.rbegin(); o != out.rend() && o->dim == dim; ++o)
     if (!o->parallel) o->longer = std::exchange(longer, o->tile);
+  for (size_t i = 0, plain = out.size(); i < plain; ++i) {
+    if (out[i].dim != dim) continue;
+    Option asking = out[i];
+    for (const Asking& a : ways_to_ask(g, asking)) {
+      asking.asking = a;
+      out.push_back(asking);
+    }
+  }
 }
 
 std::vector<Option> FusionSearch::options(const Group& g) {
   std::vector<Option> out;
   if (!g.no_nearer)
     for (int cut = g.begin + 1; cut < g.end; ++cut) out.push_back({.cut = cut});
+  if (asks(g)) return out;
   const Batches first = batches(g);
   const bool coarse = g.coarse || (!first.several && !pays(g));
   const int dims = coarse && !keeps_much(g) ? 0 : static_cast<int>(g_.dims.size());
@@ -210,6 +220,7 @@ FusionSearch::Sum FusionSearch::sum(const Group& outside, const Option& o) const
     out.parts = {{step(g, o, o.tile, true), ceil_div(ceil_div(extent, o.tile), g.threads)}};
   } else {
     out.base = bring(g, o);
+    if (o.asking) out.base = out.base + begins_to_ask(*o.asking);
     out.parts = {{step(g, o, o.tile, true), 1}};
   }
   if (steps > 1) out.parts.emplace_back(step(g, o, o.tile, false), o.parallel ? 0 : steps - 1);
@@ -258,6 +269,12 @@ Part FusionSearch::part(const Group& g, int stage) const {
     const int at = std::min(t, kMaxOperands);
     Level& home = p.home[t < static_cast<int>(c.operands.size()) ? at : kMaxOperands];
     home = t < static_cast<int>(c.operands.size()) ? l : std::max(home, l);
+  }
+  if (g.asking && g.asking->stage == stage) {
+    p.asked = g_.operand_of(stage, g.asking->tensor);
+    p.home[p.asked] = g.asking->from;
+    p.asked_bytes = g.asking->bytes;
+    p.asked_to = g.asking->to;
   }
   p.staged = true;
   p.whole = is_whole(g_, stage, g.extents);

@@ -128,7 +128,7 @@ Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
 // The output is packed only where the leaf cannot accumulate and store it as it is (bf16, finished,
 // strided, blocked): a plain f32 tile of it would only cost.
 bool Space::packing_pays(int o) const {
-  if (family().packed[o].digits.empty()) return false;
+  if (family().packed[o].digits.empty() || o == problem_.part.asked) return false;
   for (int d = 0; d < dims(); ++d)
     if (touches_[o][d] && elastic(d) && !can_copy_elastic(problem_, o, d)) return false;
   if (o < computation().inputs()) return true;
@@ -497,6 +497,7 @@ bool Space::prefetch_saves(Level from) const {
 }
 
 Level Space::prefetched_to(const Spec& s, int operand, i64 distance) const {
+  if (operand == problem_.part.asked) return problem_.part.asked_to;
   if (family().isa->prefetch_to_l2.empty()) return kL1;
   const bool far = machine().levels[s.place[operand].level].prefetch_to == kL2;
   return far || distance == to_next_rows(s, operand) ? kL2 : kL1;

@@ -168,7 +168,7 @@ class Space {
   // long.)
   const std::vector<Clipped>& clips() const { return clips_; }
   bool may_view(const Spec& s, int operand) const {
-    return s.uncut == 0 || operand == clips_.front().operand;
+    return operand != problem_.part.asked && (s.uncut == 0 || operand == clips_.front().operand);
   }
   // Whether calls of the program say how much of a dim there is (Part::elastic).
   bool elastic(int dim) const { return problem_.part.is_elastic(dim); }

@@ -327,6 +327,10 @@ i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand)
 Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
                                     const Call& call) const {
   const Level from = s.place[operand].level;
+  if (operand == problem_.part.asked) {  // a step before has asked for all of it
+    const Cost all = lines_of(r, line_millicycles(from, Coming::kPrefetched));
+    return {all, from == kMemory ? all : Cost()};
+  }
   if (call.ahead_bytes == to_next_rows(s, operand)) {
     const Cost all = next_rows(s, operand, r);
     return {all, from == kMemory ? all : Cost()};

@@ -316,6 +316,46 @@ TEST_CASE("an input that is prefetched comes to the cache that the program names
   }
 }
 
+// Of what a leaf reads element by element every line; of a row those of the loop over it, and of
+// its end where others rely on it.
+TEST_CASE("a leaf asks for the lines that lie so far behind what it reads") {
+  struct Row {
+    std::string_view spec, family, program;
+    bool for_others;
+    std::vector<int> lines;  // elements ahead, in the order of the text
+  };
+  const Row rows[] = {
+      {"(x: f32[100]): f32 = relu(x)",
+       "map_f32x8 lane=i quantum=i:64",
+       "loop i by 40\n  body\n    call ahead x 400\n  rest 20\n    call ahead x 400\n",
+       false,
+       {0, 16, 32, 0, 16}},
+      {"(x: f32[8,2060]): f32 = reduce_sum(x, axis=1)",
+       "hsum_f32x8 lane=k quantum=i:4,k:16",
+       "loop i by 1\n  call ahead x 400\n",
+       false,
+       {0, 16, 32, 48}},
+      {"(x: f32[8,2060]): f32 = reduce_sum(x, axis=1)",
+       "hsum_f32x8 lane=k quantum=i:4,k:16",
+       "loop i by 1\n  call ahead x 400\n",
+       true,
+       {0, 16, 32, 48, 0}},
+  };
+  for (const Row& row : rows) {
+    Kernel k(std::string(row.spec), "f", 1);
+    k.add("avx2", std::string(row.family), std::string(row.program));
+    if (row.for_others) k.code.variants.back().problem.part.asked = 0;
+    const std::string text = emit_header({k.code}, options("f.h")).header;
+    CAPTURE(text);
+    std::vector<int> asked;
+    for (size_t at = 0; (at = text.find("(pa) + ", at)) != text.npos; ++at)
+      asked.push_back(std::stoi(text.substr(at + 7)));
+    std::vector<int> wanted;
+    for (const int element : row.lines) wanted.push_back(400 + element * 4);
+    CHECK(asked == wanted);
+  }
+}
+
 // Each of rows that lie far apart asks for what comes behind it, not for another part's.
 TEST_CASE("of rows far apart the next ones are asked for") {
   Kernel k("(a: f32[1,320], b: f32[64,320] strided): f32 = matmul(a, transpose(b))", "f", 1);

@@ -29,13 +29,81 @@ bool is_batch(const Graph& graph, const Group& g, int dim) {
   return products > 0;
 }
 
+// Bytes from the beginning of a parameter to each element that a stage reads of it in a step along
+// a dim that begins at such an index; one for each time.
+std::vector<i64> places_read(const Graph& graph, const Group& g, int stage, int tensor, int dim,
+                             i64 size, i64 begin) {
+  const Computation& c = graph.stages[stage].computation;
+  const int o = graph.operand_of(stage, tensor);
+  Extents extent{}, index{};
+  extent.fill(1);
+  for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d)
+    if (const int own = graph.dims[d].in_stage[stage]; own >= 0)
+      extent[own] = d == dim ? size : g.extents[d];
+  const int along = graph.dims[dim].in_stage[stage];
+  const AddressMap map = given_address(c, o);
+  std::vector<i64> out;
+  for (bool more = true; more;) {
+    Extents at = index;
+    if (along >= 0) at[along] += begin;
+    out.push_back(map.offset(at) * bytes(c.tensor(o).dtype));
+    more = false;
+    for (size_t d = 0; d < c.dims.size() && !more; ++d)
+      if (++index[d] == extent[d])
+        index[d] = 0;
+      else
+        more = true;
+  }
+  return out;
+}
+
+// The distances at which stages ask for a parameter's part of the next step, by stage: that part is
+// the piece of memory behind this one, far away, and no more of it than half of the machine's
+// distance, or one element of the dim.
+std::set<std::pair<int, i64>> asks_by_the_rules(const Graph& graph, const Group& g,
+                                                const Machine& machine, const Isa& isa, int dim,
+                                                i64 size) {
+  std::set<std::pair<int, i64>> out;
+  const i64 usual = machine.prefetch_bytes;
+  if (usual == 0 || isa.prefetch.empty() || g.threads > 1 || g.asking) return out;
+  const auto idle = [&](int s) { return graph.is_carried(s) && !g.carries; };
+  for (int t = 0; t < graph.params; ++t) {
+    const LevelDesc& from = machine.levels[g.level[t]];
+    if (g.level[t] < kL3 || from.prefetched_millicycles >= from.line_millicycles) continue;
+    bool before = false;
+    for (int s = g.begin; s < g.end; ++s) {
+      const int o = graph.operand_of(s, t);
+      if (o < 0 || idle(s)) continue;
+      const std::vector<i64> all = places_read(graph, g, s, t, dim, size, 0);
+      const std::vector<i64> next = places_read(graph, g, s, t, dim, size, size);
+      const std::set<i64> read(all.begin(), all.end());
+      const i64 element = bytes(graph.tensors[t].dtype),
+                run = *read.rbegin() - *read.begin() + element;
+      const bool one = run == static_cast<i64>(read.size()) * element &&
+                       *std::min_element(next.begin(), next.end()) == *read.begin() + run;
+      const bool once = read.size() == all.size() && o < graph.stages[s].computation.inputs();
+      i64 distance = std::max(usual, run + usual / 2);
+      distance -= distance % 64;
+      const bool to_l1 = distance + run <= machine.levels[kL1].bytes;
+      const bool fits = to_l1 || 16 * distance <= machine.levels[kL2].bytes;
+      if (before && one && once && fits && (size == 1 || 2 * run <= usual))
+        out.emplace(s, distance);
+      before = true;
+    }
+  }
+  return out;
+}
+
 // The rules once more, for extents below 32: every cut; every dim that all stages can share in
 // steps of 2^a and 3 * 2^a, if it is not tiled yet; one that is summed over in steps of 8, by one
 // thread; if threads are left and nothing is tiled, in as many steps as there are threads or twice
 // as many. Of batches steps of 4^a, and nothing else around several; threads have only them where
-// they get as many each, or 8 and more.
-using Choice = std::tuple<int, int, i64, bool>;  // as in an Option
-std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
+// they get as many each, or 8 and more. In steps in which a stage asks for those to come, cuts
+// only.
+using Choice =
+    std::tuple<int, int, i64, bool, int, i64>;  // as in an Option; who asks how far ahead
+std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g, const Machine& machine,
+                                      const Isa& isa) {
   std::set<Choice> out;
   bool several = false, feed = false;
   for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
@@ -43,7 +111,8 @@ std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
     several |= g.extents[d] != 1;
     feed |= g.extents[d] % g.threads == 0 || g.extents[d] >= 8 * g.threads;
   }
-  for (int cut = g.begin + 1; cut < g.end; ++cut) out.insert({cut, -1, 0, false});
+  for (int cut = g.begin + 1; cut < g.end; ++cut) out.insert({cut, -1, 0, false, -1, 0});
+  if (g.asking && g.begin <= g.asking->stage && g.asking->stage < g.end) return out;
   for (int d = 0; d < static_cast<int>(graph.dims.size()); ++d) {
     if (!tile_problem(graph, d, g.begin, g.end).empty()) continue;
     const bool sums = sums_over(graph, d, g.begin, g.end);
@@ -56,9 +125,14 @@ std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g) {
       const bool good = batch  ? size == 1 || size == 4 || size == 16
                         : sums ? size == 8
                                : odd == 1 || odd == 3;
-      if (good && serial && !g.tiled.contains(d)) out.insert({-1, d, size, false});
+      if (good && serial && !g.tiled.contains(d)) {
+        out.insert({-1, d, size, false, -1, 0});
+        for (const auto& [stage, ahead] : asks_by_the_rules(graph, g, machine, isa, d, size))
+          out.insert({-1, d, size, false, stage, ahead});
+      }
       const i64 share = (g.extents[d] + g.threads - 1) / g.threads;
-      if (parallel && (size == share || size == (share + 1) / 2)) out.insert({-1, d, size, true});
+      if (parallel && (size == share || size == (share + 1) / 2))
+        out.insert({-1, d, size, true, -1, 0});
     }
   }
   return out;
@@ -194,7 +268,8 @@ std::vector<FusedProgram> EveryFusion::all(const Group& g) {
   std::vector<FusedProgram> out;
   std::set<Choice> choices;
   for (const Option& o : search_.options(g)) {
-    choices.insert({o.cut, o.dim, o.tile, o.parallel});
+    choices.insert({o.cut, o.dim, o.tile, o.parallel, o.asking ? o.asking->stage : -1,
+                    o.asking ? o.asking->bytes : 0});
     std::vector<std::vector<FusedProgram>> parts;
     for (const auto& [part, weight] : search_.sum(g, o).parts)
       parts.push_back(parts.size() == 1 && steps_again(g, o) ? parts[0] : all(part));
@@ -202,7 +277,7 @@ std::vector<FusedProgram> EveryFusion::all(const Group& g) {
     combine(g, o, parts, chosen, out);
   }
   const Graph& graph = *search_.graph();
-  if (is_plain(graph)) REQUIRE(choices == choices_by_the_rules(graph, g));
+  if (is_plain(graph)) REQUIRE(choices == choices_by_the_rules(graph, g, machine_, isa_));
   return out;
 }
 

@@ -345,5 +345,40 @@ TEST_CASE("the same where what steps store past the caches is written behind") {
   CHECK(tally.tiles > 0);
 }
 
+// Rows of a line and less, from memory.
+TEST_CASE("the same where stages ask for what the next steps read") {
+  Tally tally;
+  struct Row {
+    std::string_view text;
+    i64 l1, l2, prefetch;
+  };
+  constexpr Row kRows[] = {
+      {"(x: f32[32,16]): f32 = exp(x) * broadcast(reduce_sum(x, axis=1), axis=1)", 1024, 2048, 512},
+      {"(x: f32[32,16]): f32 = exp(x) * broadcast(reduce_sum(x, axis=1), axis=1)", 128, 2048, 64},
+      {"(x: f32[17,4]): f32 = tanh(x * broadcast(reduce_sum(x, axis=1), axis=1))", 192, 256, 64},
+      {"(x: bf16[2,3,17]): f32 = tanh(x - broadcast(reduce_max(x, axis=2), axis=2))", 192, 512, 64},
+      {"(x: f32[31]): f32 = exp(x - reduce_max(x, axis=0))", 192, 256, 64},
+      // Of two who asks pays for one at a time.
+      {"(x: f32[33,8], y: f32[33,8]): f32 = tanh(x * y) * broadcast(reduce_sum(x + y, axis=1), "
+       "axis=1)",
+       1024, 2048, 512},
+      // Of columns nobody does, nor of what is far from one step to the next.
+      {"(x: f32[16,8]): f32 = exp(x - reduce_max(x, axis=0))", 192, 256, 64},
+      {"(x: f32[16,8] col): f32 = exp(x - broadcast(reduce_max(x, axis=1), axis=1))", 192, 256, 64},
+  };
+  int cheaper = 0;
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    Machine machine = streaming(toy_machine(row.l1, row.l2), 32, 4000);
+    machine.prefetch_bytes = row.prefetch;
+    machine.levels[kMemory] = {0, 64, 1, 30'000, 20'000, 1000, 0};
+    check_kernel(spec(row.text), machine, *find_isa("avx2"), 1, tally);
+    const Optimum o = found(optimize(spec(row.text), machine, *find_isa("avx2"), {}));
+    cheaper += print(*o.fusion).find("asks=") != std::string::npos;
+  }
+  CHECK(tally.too_many == 0);
+  CHECK(cheaper > 0);
+}
+
 }  // namespace
 }  // namespace morello

@@ -294,6 +294,18 @@ constexpr ErrorRow kErrors[] = {
      "<impl>:4:13: error: expected `cycles,`, got `seconds,`\n"
      "      t0: 194 seconds, x@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"
      "              ^~~~~~~~\n"},
+    {0, "x@L2", "asks=y ahead=64 x@L2",
+     "<impl>:4:26: error: no operand `y`; did you mean `x`?\n"
+     "      t0: 194 cycles, asks=y ahead=64 x@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"
+     "                           ^\n"},
+    {0, "x@L2", "asks=x x@L2",
+     "<impl>:4:28: error: expected `ahead=...`, got `x@L2`\n"
+     "      t0: 194 cycles, asks=x x@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"
+     "                             ^~~~\n"},
+    {0, "x@L2", "asks=x ahead=64 to=L9 x@L2",
+     "<impl>:4:40: error: no level `L9`; did you mean `L1`?\n"
+     "      t0: 194 cycles, asks=x ahead=64 to=L9 x@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"
+     "                                         ^~\n"},
     {0, "x@L2", "y@L2",
      "<impl>:4:21: error: expected `x@...`, got `y@L2`\n"
      "      t0: 194 cycles, y@L2 out@L1, sum_f32 x=load_f32 out=store_f32\n"

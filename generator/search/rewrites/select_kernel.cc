@@ -67,8 +67,23 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
   emit(c);
 }
 
+// Of what others find near then, nothing else.
+static void ahead_of_others(const Space& space, const Spec& spec, Emit emit) {
+  const Part& part = space.problem().part;
+  if (space.family().kernel->moves) return;
+  Candidate c;
+  c.decision = {.detail = part.asked + 1, .value = part.asked_bytes};
+  for (const bool streaming : {false, true}) {
+    if (streaming && !space.streams(spec)) return;
+    if (streaming) c.decision.subject = kStreaming;
+    c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
+    emit(c);
+  }
+}
+
 static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || !space.leaf_covers(spec)) return;
+  if (space.problem().part.asked >= 0) return ahead_of_others(space, spec, emit);
   Candidate c;
   c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
   emit(c);

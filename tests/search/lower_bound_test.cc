@@ -163,6 +163,17 @@ Part any_part(Draw& draw, const Computation& c, const Machine& m) {
   part.in_place = !c.reduces() && draw.below(3) == 0;
   part.leaves = draw.below(3) == 0;
   part.read_again = part.leaves && draw.below(2) == 0;
+  const int o = static_cast<int>(draw.below(c.inputs()));
+  const LevelDesc& from = m.levels[part.home[o]];
+  bool once = m.prefetch_bytes > 0 && part.home[o] >= kL3 &&
+              from.prefetched_millicycles < from.line_millicycles;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
+    once &= c.dims[d].extent == 1 || touches(c.operands[o], d);
+  if (once && draw.below(2) == 0) {
+    part.asked = o;
+    part.asked_bytes = 64 << draw.below(8);
+    part.asked_to = draw.below(2) == 0 ? kL1 : kL2;
+  }
   return part;
 }
 

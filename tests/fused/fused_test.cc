@@ -74,5 +74,37 @@ TEST_CASE("kernels without their pads") {
   check_kernels(kPaddedSpecs, PadsOut::kFirst, "first_unpadded");
 }
 
+// Rows from memory, by one thread and by two: by who stores and by who sums. What is asked for
+// behind the last row is nobody's.
+TEST_CASE("stages that ask for what the next steps read") {
+  // Arithmetic to hide memory behind, exact.
+  std::string much = "x";
+  for (int i = 0; i < 12; ++i) much += fmt::format(" + relu(x - {})", i);
+  const std::string specs[] = {
+      fmt::format("(x: f32[512,16]): f32 = {} - broadcast(reduce_sum(x, axis=1), axis=1)", much),
+      fmt::format("(x: f32[301,35]): f32 = {} - broadcast(reduce_max(x, axis=1), axis=1)", much),
+      fmt::format("(x: bf16[700,21]): f32 = {} - broadcast(reduce_sum(x, axis=1), axis=1)", much),
+      fmt::format("(x: f32[400,24]): f32 = reduce_max({} - broadcast(reduce_sum(x, axis=1), "
+                  "axis=1), axis=1)",
+                  much),
+  };
+  Machine machine = streaming(toy_machine(4096, 8192), 32, 4000);
+  machine.prefetch_bytes = 1024;
+  machine.levels[kMemory] = {0, 64, 1, 40'000, 24'000, 1000, 0};
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::vector<std::vector<double>>> inputs;
+  int asking = 0;
+  for (const std::string& text : specs)
+    for (const int threads : {1, 2}) {
+      kernels.push_back(kernel(text, {"avx512", "avx2"}, fmt::format("k{}", kernels.size()),
+                               threads, machine, PadsOut::kNone));
+      inputs.push_back(small_numbers(graph_of(*kernels.back()->spec)));
+      for (const Variant& v : kernels.back()->code.variants)
+        asking += print(*v.fusion).find("asks=") != std::string::npos;
+    }
+  CHECK(asking == 16);
+  CHECK(compile_and_run(kernels, {.flags = kFlags}, "asking", &inputs) == "");
+}
+
 }  // namespace
 }  // namespace morello::test

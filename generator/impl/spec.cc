@@ -47,6 +47,8 @@ bool Problem::output_leaves() const {
   return machine && leaves_caches(*machine, count_elements(o.shape) * bytes(o.dtype));
 }
 
+// (Steps of one row of several are at another row each. Zen 5, rows of 8196 bytes, of which every
+// fourth can be stored past the caches: rms_norm of 3001x2049 by AVX2 1.30 of the time without.)
 std::string Problem::streaming_problem() const {
   const Access& store = *family.store;
   const Operand& o = computation->output();
@@ -56,7 +58,8 @@ std::string Problem::streaming_problem() const {
   if (map.unit_stride(family.lane) != 1)
     return fmt::format("{} is not adjacent along {}", o.name, computation->dims[family.lane].name);
   for (const AddressTerm& t : map.terms)
-    if (t.dim != family.lane && t.symbol < 0 && computation->dims[t.dim].extent > 1 &&
+    if (t.dim != family.lane && t.symbol < 0 &&
+        (computation->dims[t.dim].extent > 1 || part.is_tile()) &&
         t.stride * bytes(o.dtype) % store.streamed_alignment != 0)
       return fmt::format("neighbours along {} are {} elements of {} apart and vectors of {} bytes",
                          computation->dims[t.dim].name, t.stride, o.name, store.streamed_alignment);

@@ -129,6 +129,7 @@ class FusionSearch {
     std::vector<int> tensors, memory, dims;
   };
 
+  bool stored_past_caches(int stage) const;
   void list_uses();
   Touched list(int begin, int end) const;
   const Touched& touched(const Group& g) const { return touched_.at({g.begin, g.end}); }

@@ -97,8 +97,19 @@ FusionSearch::FusionSearch(Graph graph, const Machine& machine, const Isa& isa,
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
     Part p;
     describe_output(g_, machine_, s, p);
-    leaves_.push_back(p.leaves && !p.read_again);
+    leaves_.push_back(p.leaves && !p.read_again && stored_past_caches(s));
   }
+}
+
+// Whether leaves of parts of a stage can do that.
+bool FusionSearch::stored_past_caches(int stage) const {
+  const Computation& c = g_.stages[stage].computation;
+  const std::vector<Family> all = families(c, isa_);
+  Part part;
+  part.staged = true;
+  return std::any_of(all.begin(), all.end(), [&](const Family& f) {
+    return Problem{&c, &machine_, f, 1, part}.streaming_problem().empty();
+  });
 }
 
 // All of it, everything where it lies in a loop that calls the kernel again and again.

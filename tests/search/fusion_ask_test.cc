@@ -113,5 +113,20 @@ TEST_CASE("bounds know that who asks pays") {
   }
 }
 
+// Of rows that begin at other places of 16 bytes each, one in four could be stored past the caches.
+TEST_CASE("rows are stored past the caches where all of them can be") {
+  for (const auto& [width, can] :
+       {std::pair(2048, true), {2049, false}, {2050, false}, {2052, true}}) {
+    const KernelSpec k = spec(fmt::format(
+        "(x: f32[3001,{}]): f32 = x * broadcast(reduce_sum(x, axis=1), axis=1)", width));
+    for (const std::string_view isa : {"avx2", "avx512"}) {
+      const Optimum o = found(optimize(k, *load_machine("zen5"), *find_isa(isa), {}));
+      const std::string text = print(*o.fusion);
+      CAPTURE(text);
+      CHECK((text.find("streaming") != std::string::npos) == can);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace morello

@@ -82,8 +82,8 @@ TEST_CASE("stages that ask for what the next steps read") {
   for (int i = 0; i < 12; ++i) much += fmt::format(" + relu(x - {})", i);
   const std::string specs[] = {
       fmt::format("(x: f32[512,16]): f32 = {} - broadcast(reduce_sum(x, axis=1), axis=1)", much),
-      fmt::format("(x: f32[301,35]): f32 = {} - broadcast(reduce_max(x, axis=1), axis=1)", much),
-      fmt::format("(x: bf16[700,21]): f32 = {} - broadcast(reduce_sum(x, axis=1), axis=1)", much),
+      fmt::format("(x: f32[301,36]): f32 = {} - broadcast(reduce_max(x, axis=1), axis=1)", much),
+      fmt::format("(x: bf16[700,20]): f32 = {} - broadcast(reduce_sum(x, axis=1), axis=1)", much),
       fmt::format("(x: f32[400,24]): f32 = reduce_max({} - broadcast(reduce_sum(x, axis=1), "
                   "axis=1), axis=1)",
                   much),

@@ -1,5 +1,6 @@
 // Who asks for what the next steps of a tile read, and how far ahead.
 
+#include "fusion_text.h"
 #include "search/fusion_search.h"
 #include "toy.h"
 
@@ -45,9 +46,27 @@ TEST_CASE("a stage asks for what who reads it first finds near in the next step"
     const std::string text = print(*o.fusion);
     CAPTURE(text);
     CHECK(verify(*o.fusion) == "");
+    check_reads_back(*o.fusion, k, machine, *find_isa("avx512"));
     CHECK((text.find("asks=") != text.npos) == !row.asks.empty());
     CHECK(line_of(text, row.first).find(row.near) != std::string::npos);
     CHECK(line_of(text, row.last).find(row.asks) != std::string::npos);
+  }
+}
+
+// Who reads first relies on it: neither nearer, nor to another cache, nor not at all.
+TEST_CASE("every leaf asks as the part says") {
+  const KernelSpec k = spec("(x: f32[4096,1024]): f32 = softmax(x, axis=1)");
+  const Machine machine = *load_machine("zen5");
+  const Isa& isa = *find_isa("avx512");
+  const std::string text = print(*found(optimize(k, machine, isa, {})).fusion);
+  constexpr std::string_view kAsks = "call ahead x 16384";
+  for (const std::string_view other : {"call ahead x 8192", "call ahead x 16384 to L2", "call"}) {
+    std::string damaged = text;
+    damaged.replace(damaged.find(kAsks), kAsks.size(), other);
+    const Result<Fusion> read = parse_fusion(damaged, k, machine, isa);
+    REQUIRE(read.ok());
+    const std::string why = verify(*read);
+    CHECK_MESSAGE(why.find("this part asks for x 16384 bytes ahead, to L1") != why.npos, why);
   }
 }
 

@@ -26,6 +26,9 @@
 
 namespace morello {
 
+// What is asked for to L2 may take this share of it: the stages of a step need it, too.
+constexpr i64 kShareOfL2 = 16;
+
 // Stages that read each element of a parameter once, but for the first of them.
 void FusionSearch::list_askers() {
   askers_.resize(g_.tensors.size());
@@ -88,13 +91,13 @@ std::vector<Asking> FusionSearch::ways_to_ask(const Group& g, const Option& o) c
     if (stages.empty()) continue;
     const Group step = in_steps(g, o.dim, o.tile);
     const i64 run = bytes_of_run(t, step.extents, o.dim);
-    if (run == 0 || nearest(step) > kL2) continue;
-    if (o.tile > 1 && run > usual / 2) continue;
+    const bool long_steps = o.tile > 1 && run > usual / 2;
+    if (run == 0 || long_steps || nearest(step) > kL2) continue;
     const i64 distance = std::max(usual, (run + usual / 2) / line * line);
     const bool far = machine_.levels[g.level[t]].prefetch_to == kL2;
     const Level to = far || distance + run > machine_.levels[kL1].bytes ? kL2 : kL1;
-    if (to == kL2 && isa_.prefetch_to_l2.empty()) continue;
-    if (to == kL2 && 16 * distance > machine_.levels[kL2].bytes) continue;
+    const bool fits = kShareOfL2 * distance <= machine_.levels[kL2].bytes;
+    if (to == kL2 && (!fits || isa_.prefetch_to_l2.empty())) continue;
     for (const int s : stages)
       out.push_back({.tensor = t, .stage = s, .from = g.level[t], .bytes = distance, .to = to});
   }

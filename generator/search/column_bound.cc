@@ -119,8 +119,7 @@ void Space::add_lines(const Place& place, Reread& r) const {
   r.waited = std::min(r.asked, r.alone);
   if (place.level == kMemory && machine().prefetch_bytes > 0) return;
   r.asked = r.alone = 0;
-  if (machine().levels[place.level].next_rows_millicycles > 0)
-    r.waited = std::min(r.waited, line_millicycles(place.level, Coming::kNextRows));
+  if (const i64 next = least_next_line(place.level); next > 0) r.waited = std::min(r.waited, next);
 }
 
 std::vector<Space::Reread> Space::reread(const Spec& root) const {
@@ -185,7 +184,7 @@ void Space::add_from_home(const Spec& least, const Extents& tile, const Reread& 
   };
   const auto asked = [&](i64 line, i64 alone, bool next_rows, Cost far) {
     const Cost hidden = all(line - 1);  // rounded down, line by line
-    out.push_back({.hidden = hidden, .alone = all(alone), .shown = shown_percent(next_rows)});
+    out.push_back({.hidden = hidden, .alone = all(alone), .shown = least_shown_percent(next_rows)});
     out.back().far = far;
   };
   if (r.given)

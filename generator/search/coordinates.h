@@ -74,6 +74,10 @@ enum StrideClass : int {
 int spread_of(i64 bytes, i64 line_bytes);
 int stride_class(i64 bytes, i64 line_bytes);
 
+// As many rows, which follow one another in address `row`, as leaves have at most if they ask for
+// the pieces of the next ones (Space::to_next_rows()). No more than the quantum: costs ask no more.
+i64 rows_in_reach(const Problem& p, int operand, const AddressTerm& row);
+
 // Rows of an operand begin at multiples of so many bytes, a part of a line or all of it.
 i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
                i64 line_bytes);

@@ -23,7 +23,6 @@ constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, t
 // and stored past the caches, 64 MiB: 7.6 cycles for a line read and one stored, alone 6.1 and
 // 6.6.)
 constexpr i64 kBesideStoresPercent = 50;
-constexpr i64 kCrowdPercent = 2;       // of what is hidden: of programs as fast, those that do less
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
 constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
@@ -342,7 +341,7 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   // 4, 14 rows of 4 KiB: 1024^3 by AVX-512, transfer_cost.cc.)
   const Cost again =
       crowded + lines_again(s, operand) * Cost::milli(line_millicycles(kL2, Coming::kAsked));
-  const bool asked = operand == problem_.part.asked;
+  const bool asked = operand == problem_.part.asked || asks_for_next_rows(s, call);
   if (operand == call.ahead_operand && (asked || stream_bytes(s, operand, r) > call.ahead_bytes)) {
     const Prefetched t = prefetched(s, operand, r, call);
     const Cost beside = t.hidden.value() > 0 ? t.cost : Cost();
@@ -355,6 +354,8 @@ Space::Traffic Space::brought(const Spec& s, int operand, const Call& call, cons
   const Cost anew = streams ? Cost() : leaf_begins(s, operand, r, w);
   const Cost begun = apart ? row_begins(s, operand) : std::max(anew, crowded) - crowded;
   const Cost stalled = follows_pieces(s, operand, r) ? Cost() : stall(r, from, w);
+  if (!streams && nobody_brings(s, operand, r))
+    return {again, Cost(), Cost(), stalled, Cost(), begun + t + piece_starts(s, operand)};
   const Cost near = from == kL2 ? t + crowded : streams ? t : Cost();
   return {moved(s, operand, t) + again, Cost(), Cost(), stalled, eased(from, near), begun};
 }
@@ -419,19 +420,6 @@ i64 Space::asking_loads(const Spec& s, int operand, const Call& call) const {
   return r.lines * (r.line_bytes / (a.lanes * a.regs * a.group * bytes(a.memory))) / 2;
 }
 
-bool Space::asks_for_next_rows(const Spec& s, const Call& call) const {
-  return call.ahead_bytes > 0 && call.ahead_operand < computation().inputs() &&
-         call.ahead_operand != problem_.part.asked &&
-         call.ahead_bytes == to_next_rows(s, call.ahead_operand);
-}
-
-// Of what is hidden: all that a leaf asks for within a stream, but not the next rows, whose price
-// is of leaves as they are.
-i64 Space::shown_percent(bool next_rows) const {
-  const int overlap = machine().asked_overlap_percent;
-  return overlap > 0 && !next_rows ? 100 - overlap : kCrowdPercent;
-}
-
 Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
   Work w = leaf_work(s.extent);
@@ -447,9 +435,14 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const i64 repeating = repeated_rows_ > 0 ? kRepeatedMilli : 0;
   const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli + repeating);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
+  const auto percent = [](Cost c, i64 n) {
+    return Cost::milli(static_cast<i64>(c.value()) * n / 100);
+  };
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
+  Cost& beside = t.beside.value() > 0 ? t.beside : t.all;
+  beside = beside + beside_memory(s, compute);
   const Cost out = moved(s, c.inputs(), stored(s, call));
   t.all = t.all + out;
   // Stores that wait do so while the next leaf computes.
@@ -459,10 +452,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
       overlapped(compute, t.all - t.hidden) - hidden_beyond(compute, t.eased) + t.begun;
-  const auto percent = [](Cost c, i64 n) {
-    return Cost::milli(static_cast<i64>(c.value()) * n / 100);
-  };
-  Cost crowd = percent(std::min(asked, t.hidden), shown_percent(asks_for_next_rows(s, call)));
+  Cost crowd = percent(std::min(asked, t.hidden), shown_percent(s, call));
   if (stream && call.ahead_operand == problem_.part.asked && to == kMemory)
     crowd = crowd + percent(std::min(out, t.hidden), kBesideStoresPercent);
   return std::max(std::max(asked, t.beside) + crowd, t.stalled);

@@ -126,8 +126,8 @@ i64 Space::least_line(const Place& place, int streamed, int asked) const {
   const Level from = place.level;
   const i64 least = std::min(line_at(from, Coming::kStreamed, streamed),
                              line_at(from, Coming::kPrefetched, asked));
-  if (place.packed || machine().levels[from].next_rows_millicycles == 0) return least;
-  return std::min(least, line_millicycles(from, Coming::kNextRows));
+  const i64 next = place.packed ? 0 : least_next_line(from);
+  return next > 0 ? std::min(least, next) : least;
 }
 
 // One transfer of every operand from where it lies at the root.

@@ -496,39 +496,6 @@ bool Space::prefetch_saves(Level from) const {
          line_millicycles(from, Coming::kPrefetched) < line_millicycles(from, Coming::kAsked);
 }
 
-Level Space::prefetched_to(const Spec& s, int operand, i64 distance) const {
-  if (operand == problem_.part.asked) return problem_.part.asked_to;
-  if (family().isa->prefetch_to_l2.empty()) return kL1;
-  const bool far = machine().levels[s.place[operand].level].prefetch_to == kL2;
-  return far || distance == to_next_rows(s, operand) ? kL2 : kL1;
-}
-
-// Rows side by side are followed by nobody behind their ends, and what is asked for along them is
-// another row's a little further on. The same rows of the next leaf are each line once. They come
-// to L2, if they and those of now leave room there; L1 would wait for them. (Zen 4, bf16 by AVX2, 8
-// rows at once from memory, nobody asks, they are asked for to L1, to L2: 1x9216x2304 1800, 1786
-// and 1400 us; in a loop by itself, Gop/s, 21.1, 19.1 and 33.4; rows of 64 KiB 3142 and, to L2,
-// 2367 us. From L3 1x2048x2304 148 and, to L2, 162 us.) What is read more than once the next leaf
-// may read again: f32 2048^3 asked in vain for rows of a, 1.15 of the time. All of L2 is too much:
-// by AVX-512 16 rows of 32 KiB take 1.09 of the time of 8.
-i64 Space::to_next_rows(const Spec& s, int operand) const {
-  const Level from = s.place[operand].level;
-  if (machine().levels[from].next_rows_millicycles == 0 || family().isa->prefetch_to_l2.empty())
-    return 0;
-  if (blocked_[operand] || !once_[operand] || !reads_whole_rows(s, operand)) return 0;
-  if (rows_side_by_side(s, operand) == 1 || streams_that_go_on(s, operand) > 1) return 0;
-  // By what a key shows: strides of rows that lie a little apart it does not.
-  const Region r = region(s, operand);
-  if (2 * r.lines * r.line_bytes >= machine().levels[kL2].bytes) return 0;
-  i64 distance = 0;
-  for (const AddressTerm& g : given_[operand]) {
-    if (computation().dims[g.dim].reduction || s.extent[g.dim] == 1) continue;
-    if (distance > 0) return 0;
-    distance = s.extent[g.dim] * g.stride * bytes(computation().operands[operand].dtype);
-  }
-  return distance;
-}
-
 bool Space::asks_for_output(const Spec& s) const {
   const Place& place = s.place[computation().inputs()];
   const bool vectors = family().kernel->lanes > 1 && !family().kernel->lanes_reduce;
@@ -548,7 +515,7 @@ int Space::prefetchable(const Spec& s) const {
   for (int o = 0; o < computation().inputs() && !family().kernel->moves; ++o) {
     if (!prefetch_saves(s.place[o].level)) continue;
     const Region r = region(s, o);
-    if (stream_bytes(s, o, r) > 0 && r.lines > most) {
+    if ((stream_bytes(s, o, r) > 0 || to_next_rows(s, o) > 0) && r.lines > most) {
       most = r.lines;
       best = o;
     }

@@ -149,8 +149,8 @@ class Space {
 
   // The cache that what a leaf asks for so far ahead is prefetched to: L1 or L2.
   Level prefetched_to(const Spec& s, int operand, i64 distance) const;
-  // From whole rows that a leaf reads side by side to those of the next leaf, in bytes; 0 where
-  // nobody asks so far ahead.
+  // From rows, or pieces of rows, that a leaf reads side by side to those of the next leaf, in
+  // bytes; 0 where nobody asks so far ahead.
   i64 to_next_rows(const Spec& s, int operand) const;
   // Whether the leaf can do all of this Spec.
   bool leaf_covers(const Spec& s) const;
@@ -271,6 +271,7 @@ class Space {
   struct Percent;
   Percent least_percent(const Place& place, int operand) const;
   i64 least_row_line(Level from, int operand, i64 rows, i64 stream, i64 asked) const;
+  i64 least_next_line(Level from) const;
   i64 least_next_rows(const Place& place, const Extents& tile, int operand) const;
   i64 bytes_of_whole_row(int operand) const;
   bool must_copy(const Spec& root, int operand) const;
@@ -326,7 +327,8 @@ class Space {
   Cost eased(Level from, Cost t) const { return beyond_percent(from) * t; }  // in hundredths
   Cost hidden_beyond(Cost compute, Cost eased) const;
   bool asks_for_next_rows(const Spec& s, const Call& call) const;
-  i64 shown_percent(bool next_rows) const;
+  i64 shown_percent(const Spec& s, const Call& call) const;
+  i64 least_shown_percent(bool next_rows) const;
   void describe_extras();
   void make_menus();
   bool packing_pays(int operand) const;
@@ -362,7 +364,16 @@ class Space {
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // ahead of the copy that reads them (by who asks at the lower price), or without their
   // neighbours.
-  enum class Coming { kAsked, kPrefetched, kStreamed, kNextRows, kAskedAhead, kAlone, kWindows };
+  enum class Coming {
+    kAsked,
+    kPrefetched,
+    kStreamed,
+    kNextRows,
+    kNextPieces,
+    kAskedAhead,
+    kAlone,
+    kWindows
+  };
   i64 line_millicycles(Level l, Coming how, i64 streams = 1) const;
   i64 line_at(Level l, Coming how, int percent) const;
   static constexpr i64 kAskMilli = 500;  // the instruction that asks for a line
@@ -412,7 +423,11 @@ class Space {
     Cost cost, hidden;  // all, and of it what overlaps with all else
   };
   Prefetched prefetched(const Spec& s, int operand, const Region& r, const Call& call) const;
+  bool next_are_pieces(const Spec& s, int operand) const;
   Cost next_rows(const Spec& s, int operand, const Region& r) const;
+  Cost piece_starts(const Spec& s, int operand) const;
+  bool nobody_brings(const Spec& s, int operand, const Region& r) const;
+  bool first_use_waits(const Spec& s, int operand) const;
   struct Traffic {
     Cost all, hidden;  // as above
     Cost beside;       // of an operand of which some is hidden, all
@@ -423,6 +438,8 @@ class Space {
   };
   i64 asking_loads(const Spec& s, int operand, const Call& call) const;
   Traffic brought(const Spec& s, int operand, const Call& call, const Work& w) const;
+  i64 lines_not_kept(const Spec& s, int operand) const;
+  Cost beside_memory(const Spec& s, Cost compute) const;
   // How a copy of an operand moves: vectors of adjacent elements, by rows of the ISA (out of one
   // run, or of several) or element by element.
   enum class CopyKind { kRuns, kShuffled, kTransposed, kElements };

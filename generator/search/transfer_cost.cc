@@ -49,10 +49,6 @@ constexpr i64 kLineAgainPercent = 9;
 // and 2.6, 1.8 and 3.8, 0.8 and 2.2. From memory, where L2 is crowded, too, 13 to 20, 7 to 28, 14
 // to 21, 18 to 29, 18 to 32, sixteen lines 8 to 18.)
 constexpr i64 kNearRowAgainPercent = 115;
-// Of whole rows that are asked for while as many are read, those that are there in time. (Zen 5,
-// bf16 1x2048x16384 from memory, 16 KiB ahead: 4 rows 1754 us, not asked for 2094; 2 rows 1583 and
-// 1981; one row 1128 and 1717.)
-constexpr i64 kNextRowsPercent = 40;
 // So long a part of a row is a stream by itself.
 constexpr i64 kLongRow = 16 * kPage;
 // Of elements that are not summed, leaves take such pieces one after the other, which are a stream
@@ -68,13 +64,6 @@ constexpr i64 kPieceOfStream = 256;
 // (kRowsAtOnce: space.h.)
 constexpr i64 kRowOfStream = kPage / 4;
 constexpr i64 kFarRowOfStream = 4 * kPage;
-// The same where the rows of the next leaf are asked for. (Zen 4, from memory, bf16 by AVX2, eight
-// at once, cycles a line: rows of 4 and 4.5 KiB 10.3, of 18 and 32 KiB 8.3 and 8.7.)
-constexpr i64 kNextRowStartPercent = 50;
-// What each row less than kRowsAtOnce costs of that: fewer lines are in flight. (Rows of 18 and 32
-// KiB, four at once for eight, 1.17 and 1.21 of the time by AVX2, 1.15 and 1.17 by AVX-512.)
-constexpr i64 kFewerRowsPercent = 5;
-
 // Of the latency of L3: prefetchers run up to some twenty lines ahead, across the border of two
 // threads' shares. (G, 170 cycles, two threads, AVX2: depthwise convolution of 112 x 112 x 64
 // divided along w, 112 borders, takes 149 us, along h, one, 112; 3x3 convolution of 56 x 56 x 64 by
@@ -167,6 +156,8 @@ i64 Space::line_at(Level l, Coming how, int percent) const {
   if (how == Coming::kPrefetched) alone = d.prefetched_millicycles;
   if (how == Coming::kStreamed && d.stream_millicycles > 0) alone = d.stream_millicycles;
   if (how == Coming::kNextRows && d.next_rows_millicycles > 0) alone = d.next_rows_millicycles;
+  if (how == Coming::kNextPieces && d.next_pieces_millicycles > 0)
+    alone = d.next_pieces_millicycles;
   if (how == Coming::kWindows && d.window_millicycles > 0) alone = d.window_millicycles;
   if (how == Coming::kAlone && d.lone_millicycles > 0) alone = d.lone_millicycles;
   // Beside arithmetic: how much of it there has to be, asked_copy() says.
@@ -256,37 +247,6 @@ Cost Space::transfer_by_leaves(const Spec& s, int operand, const Region& r) cons
   return lines_of(r, line_millicycles(from, Coming::kAlone));
 }
 
-// A leaf asks for what lies `distance` behind each line that it reads. Of one stream nobody has
-// asked for the first lines, but where whole rows follow each other: that did who read the row
-// before. Of rows that are read side by side only what lies in the rest of a row, or behind the
-// last one, is ahead of anybody; the rest is asked for in vain. (Zen 5, bf16 by AVX2, 8 rows of
-// 18 KiB from memory, 2 KiB ahead 819 us, 4 KiB 1099, 16 KiB 1373, not at all 1208; one row, 16 KiB
-// ahead 784; 4 rows of 4 KiB, 4 KiB ahead 2779, not at all 2094.)
-Space::Ahead Space::asked_ahead(const Spec& s, int operand, const Region& r, i64 distance) const {
-  const i64 rows = std::min(rows_side_by_side(s, operand), r.lines);
-  const i64 lines = distance / r.line_bytes;
-  const bool whole = reads_whole_rows(s, operand);
-  const i64 streams = streams_that_go_on(s, operand);
-  if (rows == 1 || streams > 1)
-    return {.lines = whole ? r.lines : std::max<i64>(0, r.lines - streams * lines),
-            .in_flight = streams * distance};
-  const i64 row = r.lines / rows;
-  const i64 next = whole ? std::min(rows, ceil_div(lines, row)) * std::min(lines, row) : 0;
-  const i64 behind = lines < row ? next : next * kNextRowsPercent / 100;
-  const i64 useful = rows * std::max<i64>(0, row - lines) + behind;
-  return {useful, r.lines - useful, lines < row ? distance * rows : distance};
-}
-
-// What the leaf before has asked for: whole rows, each of which begins anew.
-Cost Space::next_rows(const Spec& s, int operand, const Region& r) const {
-  const LevelDesc& from = machine().levels[s.place[operand].level];
-  const i64 rows = rows_side_by_side(s, operand);
-  const i64 percent = 100 + kFewerRowsPercent * std::max<i64>(0, kRowsAtOnce - rows);
-  const i64 line = line_millicycles(s.place[operand].level, Coming::kNextRows) * percent / 100;
-  const Cost start = Cost::milli(from.latency_millicycles * kNextRowStartPercent / 100);
-  return lines_of(r, line) + rows * start;
-}
-
 // What one of rows side by side has at most (rows_side_by_side()).
 i64 Space::bytes_of_whole_row(int operand) const {
   i64 elements = 1;
@@ -306,46 +266,6 @@ i64 Space::least_row_line(Level from, int operand, i64 rows, i64 stream, i64 ask
   const bool streams = rows <= kRowsAtOnce && bytes_of_whole_row(operand) >= least_stream(from);
   const i64 begun = std::max(stream, machine().levels[from].rows_millicycles);
   return streams ? std::min(begun, asked) : asked;
-}
-
-// A line of next_rows() at least, with its share of where rows start; 0: there are none.
-i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand) const {
-  const LevelDesc& from = machine().levels[place.level];
-  if (from.next_rows_millicycles == 0) return 0;
-  i64 rows = 1;
-  for (int d = 0; d < dims(); ++d)
-    if (touches_[operand][d] && !computation().dims[d].reduction) rows *= tile[d];
-  const i64 percent = 100 + kFewerRowsPercent * std::max<i64>(0, kRowsAtOnce - rows);
-  const i64 start = from.latency_millicycles * kNextRowStartPercent / 100;
-  const i64 lines = bytes_of_whole_row(operand) / machine().levels[kL1].line + 2;
-  return line_millicycles(place.level, Coming::kNextRows) * percent / 100 + start / lines;
-}
-
-// A distance other than the machine's hides less: nearer lines are not there in time, and of those
-// between more than it some have left L1 again. (Zen 5, packed bf16 1x2048x2304 from L3 in two
-// streams, each 4, 8 and 16 KiB ahead: 81, 81 and 117 us.)
-Space::Prefetched Space::prefetched(const Spec& s, int operand, const Region& r,
-                                    const Call& call) const {
-  const Level from = s.place[operand].level;
-  if (operand == problem_.part.asked) {  // a step before has asked for all of it
-    const Cost all = lines_of(r, line_millicycles(from, Coming::kPrefetched));
-    return {all, from == kMemory ? all : Cost()};
-  }
-  if (call.ahead_bytes == to_next_rows(s, operand)) {
-    const Cost all = next_rows(s, operand, r);
-    return {all, from == kMemory ? all : Cost()};
-  }
-  const Ahead ahead = asked_ahead(s, operand, r, call.ahead_bytes);
-  const i64 streams = streams_worth(s, operand, r);
-  const i64 alone = line_millicycles(from, Coming::kAsked, streams);
-  const i64 beside = line_millicycles(from, Coming::kPrefetched, streams);
-  const i64 best = std::max<i64>(1, machine().prefetch_bytes), at = ahead.in_flight;
-  const i64 least = call.ahead_to == kL1 && at > best ? best * best / at : std::min(at, best);
-  const i64 saved = (alone - beside) * least / best;
-  const i64 t = r.lines * alone - ahead.lines * saved + ahead.in_vain * beside;
-  const bool hides = from == kMemory && ahead.in_vain == 0;
-  const i64 in_time = ahead.lines * least / best;
-  return {Cost::milli(t), hides ? Cost::milli(t / r.lines * in_time) : Cost()};
 }
 
 // (Zen 4, 42 MB from memory: bf16 1x9216x2304 by AVX-512, parts of 8 KiB of rows of 18 KiB take 21
@@ -481,6 +401,8 @@ Cost Space::view(const Spec& s, int operand) const {
   }
   const Cost all =
       transfer_by_leaves(s, operand, r) + row_starts(s, operand, rows_of_leaves(s, operand));
+  if (nobody_brings(s, operand, r)) return all + piece_starts(s, operand);
+  if (first_use_waits(s, operand)) return all;
   const Region at_once = has_windows(operand) ? rows_of(leaf_of(s), operand, -1, 0) : r;
   const i64 pages = at_once.rows == 1 ? ceil_div(at_once.row_bytes, kPage) : at_once.pages();
   if (!s.place[operand].packed && pages > kStreams) return all;

@@ -44,6 +44,12 @@ struct LevelDesc {
   // A line of such rows where the leaf before has asked for them, to L2; 0: not known, and none
   // does.
   i64 next_rows_millicycles = 0;
+  // The same of pieces of such rows, to L1 where that has room, and what each piece costs besides.
+  // 0: not known, and none asks for them.
+  i64 next_pieces_millicycles = 0;
+  i64 next_piece_start_millicycles = 0;
+  // Of L2: of what leaves read again and again, a line beside lines from memory; 0: as alone.
+  i64 beside_memory_millicycles = 0;
   // As line_millicycles where no neighbour of a line is read with it; 0: the same.
   i64 lone_millicycles = 0;
   // As line_millicycles in windows; 0: the same.
@@ -74,6 +80,11 @@ struct LevelDesc {
   i64 asked_row_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1
   int kept_percent = 0;   // of `bytes`: what a kernel finds here when it is called again; 0: 87.5
+  // Whether it matters if leaves read something once.
+  bool once_counts() const {
+    return next_rows_millicycles > 0 || next_pieces_millicycles > 0 ||
+           beside_memory_millicycles > 0;
+  }
   // So many percent of `bytes`, but no more than is kept.
   i64 room(int percent) const {
     return bytes * (kept_percent > 0 ? std::min(kept_percent, percent) : percent) / 100;

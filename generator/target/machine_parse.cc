@@ -258,16 +258,23 @@ class Reader {
     const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
     const std::pair view("asked_view_line_cycles", d.asked_view_millicycles);
     const std::pair next_rows("next_rows_line_cycles", d.next_rows_millicycles);
+    const std::pair pieces("next_pieces_line_cycles", d.next_pieces_millicycles);
     const std::pair rows("rows_line_cycles", d.rows_millicycles);
     const std::pair windows("window_line_cycles", d.window_millicycles);
-    for (const auto& [key, value] :
-         {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy, by_leaves, view, next_rows})
+    for (const auto& [key, value] : {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy,
+                                     by_leaves, view, next_rows, pieces})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
     if (d.stored_millicycles > 0 && l != kL2)
       return bad("stored_line_cycles",
                  "has no effect: only in [L2] do stores of vectors wait for more than "
                  "`line_cycles` and `prefetched_line_cycles` say");
+    if (d.beside_memory_millicycles > 0 && l != kL2)
+      return bad("beside_memory_line_cycles",
+                 "has no effect: it is of all that leaves read again and again, and in [L2]");
+    if (d.beside_memory_millicycles > 0 && d.beside_memory_millicycles < d.line_millicycles)
+      return bad("beside_memory_line_cycles",
+                 fmt::format("must be at least `line_cycles`, {}", decimal(d.line_millicycles)));
     if (d.streams_percent > 0 && l != kL3)
       return bad("streams_percent",
                  "has no effect: only [L3] gains less by streams than [memory], of which "
@@ -280,6 +287,8 @@ class Reader {
       return bad("far_part_bytes", "has no effect: only from [L3] and [memory] are rows streams");
     if (d.leaf_start_millicycles > 0 && l < kL3)
       return bad("leaf_start_cycles", "has no effect: only for [L3] and [memory] do leaves wait");
+    if (d.next_piece_start_millicycles > 0 && d.next_pieces_millicycles == 0)
+      return bad("next_piece_cycles", "has no effect without `next_pieces_line_cycles`");
     if (d.piece_millicycles > 0 && d.stream_millicycles == 0)
       return bad("piece_cycles", "has no effect without `stream_line_cycles`");
     if (d.asked_row_millicycles > 0 && !d.asks_ahead())
@@ -292,7 +301,7 @@ class Reader {
           "has no effect: only in [L3] and [memory], with `stream_line_cycles`, do rows come "
           "as streams");
     for (const auto& [key, line] : {std::pair("stream_line_cycles", d.stream_millicycles), by_copy,
-                                    by_leaves, view, next_rows, rows, windows})
+                                    by_leaves, view, next_rows, pieces, rows, windows})
       if (line > d.line_millicycles)
         return bad(key,
                    fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));

@@ -286,6 +286,12 @@ Machine odd_machine(Random& random) {
     }
     if (l >= kL3 && pick(random, 0, 1) == 1)
       level.next_rows_millicycles = level.line_millicycles / 3;
+    if (l >= kL3 && pick(random, 0, 1) == 1) {
+      level.next_pieces_millicycles = level.line_millicycles / 4;
+      level.next_piece_start_millicycles = pick(random, 0, 40) * 1000;
+    }
+    if (l == kL2 && pick(random, 0, 1) == 1)
+      level.beside_memory_millicycles = 2 * level.line_millicycles;
     if (l >= kL3) level.leaf_start_millicycles = pick(random, 0, 1) * pick(random, 1, 99) * 1000;
     if (l == kL3) level.streams_percent = static_cast<int>(pick(random, 0, 100));
     bytes = bytes * pick(random, 2, 9) + 64 * pick(random, 0, 9);

@@ -228,6 +228,33 @@ TEST_CASE("equal keys mean equal candidates where the next rows are asked for") 
             "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32");
 }
 
+// Pieces of rows, too, which are as long and as far apart by the page, but not by the byte, and of
+// which as many are within reach.
+TEST_CASE("equal keys mean equal candidates where the next pieces of rows are asked for") {
+  Machine machine = toy_machine(2048, 131072);
+  machine.prefetch_bytes = 64;
+  machine.levels[kL2].beside_memory_millicycles = 5000;
+  for (const Level l : {kL3, kMemory}) {
+    LevelDesc& far = machine.levels[l];
+    far.prefetched_millicycles = far.line_millicycles - 1000;
+    far.next_pieces_millicycles = far.line_millicycles / 2;
+    far.next_piece_start_millicycles = 30'000;
+  }
+  const std::string_view family =
+      "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32";
+  check_row(machine,
+            {"(a: f32[1,2048], b: f32[2048,24] col): f32 = matmul(a, b)",
+             "(a: f32[1,4096], b: f32[4096,24] col): f32 = matmul(a, b)",
+             "(a: f32[1,3072], b: f32[3072,24] col): f32 = matmul(a, b)",
+             "(a: f32[1,2048], b: f32[2048,24] col strided): f32 = matmul(a, b)"},
+            family);
+  check_row(machine,
+            {"(a: f32[12,256], b: f32[256,64] col): f32 = matmul(a, b)",
+             "(a: f32[1,256], b: f32[256,64] col): f32 = matmul(a, b)",
+             "(a: f32[1,256], b: f32[256,128] col): f32 = matmul(a, b)"},
+            family);
+}
+
 // Pixels of eight elements, of which every third is not read: rows of 88 and of 104 elements.
 TEST_CASE("equal keys mean equal candidates where windows leave something out") {
   for (Machine machine : {toy_machine(2048, 65536), *load_machine("zen4")})

@@ -97,6 +97,9 @@ Machine any_machine(Draw& draw) {
   m.prefetch_bytes = draw.among({0, 1024});
   m.asked_overlap_percent = static_cast<int>(draw.among({0, 75}));
   m.levels[kMemory].next_rows_millicycles = draw.among({0, 2000});
+  m.levels[kMemory].next_pieces_millicycles = draw.among({0, 0, 1500, 4000});
+  m.levels[kMemory].next_piece_start_millicycles = draw.among({0, 30'000});
+  m.levels[kL2].beside_memory_millicycles = draw.among({0, 0, 7000});
   m.levels[kL3].streams_percent = static_cast<int>(draw.among({0, 95}));
   m.levels[kL3].stream_millicycles = draw.among({0, 2000});
   m.levels[kMemory].stream_millicycles = draw.among({0, 5000});

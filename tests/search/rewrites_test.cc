@@ -388,6 +388,56 @@ TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
   }
 }
 
+// Pieces of them as well, to L1 where those of two leaves take no more than half of it, as far as a
+// quarter of L2.
+TEST_CASE("a leaf that reads pieces of rows side by side asks for those of the next") {
+  struct Row {
+    std::string_view spec;
+    Extents extent;
+    std::string_view want;
+  };
+  constexpr std::string_view kLong =
+      "(a: f32[1,2048], b: f32[64,2048]): f32 = matmul(a, transpose(b))";
+  constexpr Row kRows[] = {
+      {kLong, {1, 4, 512}, "call\ncall ahead b 32768\n"},
+      {kLong, {1, 2, 512}, "call\ncall ahead b 16384\n"},
+      {kLong, {1, 4, 1024}, "call\ncall ahead b 32768 to L2\n"},
+      {kLong, {1, 2, 2048}, "call\ncall ahead b 64\ncall ahead b 16384 to L2\n"},
+      {kLong, {1, 1, 512}, "call\ncall ahead b 64\n"},
+      {"(a: f32[1,2048], b: f32[n near 64,2048] strided): f32 = matmul(a, transpose(b))",
+       {1, 3, 512},
+       "call\ncall ahead b 64\ncall ahead b 24768\n"},
+      // Read twice, packed, and four rows that are more than a quarter of L2.
+      {"(a: f32[2,2048], b: f32[64,2048]): f32 = matmul(a, transpose(b))", {1, 4, 512}, "call\n"},
+      {"(a: f32[1,4096], b: f32[64,4096]): f32 = matmul(a, transpose(b))", {1, 4, 512}, "call\n"},
+      {"(a: f32[1,4096], b: f32[64,4096]): f32 = matmul(a, transpose(b))",
+       {1, 2, 512},
+       "call\ncall ahead b 32768\n"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.spec);
+    CAPTURE(row.extent[1]);
+    CAPTURE(row.extent[2]);
+    const KernelSpec k = spec(row.spec);
+    Machine machine = toy_machine(32768, 131072 + 4096);
+    machine.prefetch_bytes = 64;
+    machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
+    machine.levels[kMemory].next_pieces_millicycles = 5000;
+    Family storage;
+    const Problem p{
+        &k.computation(), &machine,
+        family(k.computation(),
+               "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",
+               storage),
+        1};
+    Spec s = p.root();
+    for (int d = 0; d < 3; ++d) s.extent[d] = row.extent[d];
+    s.place.fill({kL1, false});
+    s.place[1] = {kMemory, false};
+    CHECK(proposals(Space(p), s, "select_kernel") == row.want);
+  }
+}
+
 struct ThreadRow {
   std::string_view kernel, family, rewrite;
   int threads;

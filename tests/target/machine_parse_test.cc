@@ -116,7 +116,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, far_part_bytes, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, next_pieces_line_cycles, next_piece_cycles, beside_memory_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, far_part_bytes, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},
@@ -209,6 +209,31 @@ constexpr Wrong kWrong[] = {
      R"(toy.toml:43:25: error: `next_rows_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
   next_rows_line_cycles = 2.5
                           ^~~
+)"},
+    {"shared_line_cycles = 6", "next_pieces_line_cycles = 11.5\nshared_line_cycles = 6",
+     R"(toy.toml:60:27: error: `next_pieces_line_cycles` in [memory] must be at most `line_cycles`, 11
+  next_pieces_line_cycles = 11.5
+                            ^~~~
+)"},
+    {"shared_line_cycles = 2.001", "next_pieces_line_cycles = 2.5\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:27: error: `next_pieces_line_cycles` in [L2] has no effect: only what lies in [L3] or [memory] is prefetched
+  next_pieces_line_cycles = 2.5
+                            ^~~
+)"},
+    {"shared_line_cycles = 6", "next_piece_cycles = 35\nshared_line_cycles = 6",
+     R"(toy.toml:60:21: error: `next_piece_cycles` in [memory] has no effect without `next_pieces_line_cycles`
+  next_piece_cycles = 35
+                      ^~
+)"},
+    {"shared_line_cycles = 2.001", "beside_memory_line_cycles = 2.05\nshared_line_cycles = 2.001",
+     R"(toy.toml:43:29: error: `beside_memory_line_cycles` in [L2] must be at least `line_cycles`, 2.125
+  beside_memory_line_cycles = 2.05
+                              ^~~~
+)"},
+    {"shared_line_cycles = 6", "beside_memory_line_cycles = 12\nshared_line_cycles = 6",
+     R"(toy.toml:60:29: error: `beside_memory_line_cycles` in [memory] has no effect: it is of all that leaves read again and again, and in [L2]
+  beside_memory_line_cycles = 12
+                              ^~
 )"},
     {"shared_line_cycles = 6", "streams_percent = 90\nshared_line_cycles = 6",
      R"(toy.toml:60:19: error: `streams_percent` in [memory] has no effect: only [L3] gains less by streams than [memory], of which `two_streams_percent` and `four_streams_percent` are

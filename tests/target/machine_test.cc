@@ -68,6 +68,17 @@ constexpr OptionalKeys kOptionalKeys[] = {
               m.levels[kL3].next_rows_millicycles == 0;
      },
      [](const Machine& m) { return m.levels[kMemory].next_rows_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "next_pieces_line_cycles = 5.5\nnext_piece_cycles = 35\n",
+     [](const Machine& m) {
+       const LevelDesc &memory = m.levels[kMemory], &l3 = m.levels[kL3];
+       return memory.next_pieces_millicycles == 5'500 &&
+              memory.next_piece_start_millicycles == 35'000 && l3.next_pieces_millicycles == 0 &&
+              l3.next_piece_start_millicycles == 0;
+     },
+     [](const Machine& m) {
+       return m.levels[kMemory].next_pieces_millicycles == 0 &&
+              m.levels[kMemory].next_piece_start_millicycles == 0;
+     }},
     {"prefetched_line_cycles = 9\n", "asked_copy_line_cycles = 5.25\n",  // less than shared
      [](const Machine& m) {
        return m.levels[kMemory].asked_copy_millicycles == 5'250 &&

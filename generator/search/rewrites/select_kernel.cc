@@ -34,10 +34,12 @@
 namespace morello::rewrites {
 
 constexpr std::int16_t kStreaming = 1;  // Decision::subject
+constexpr i64 kToNextRows = 1;          // Decision::value, no distance: keys do not show it
 
 static Call call_of(const Space& space, const Spec& spec, const Decision& d) {
   Call call = {
       .ahead_operand = d.detail - 1, .ahead_bytes = d.value, .streaming = d.subject == kStreaming};
+  if (d.value == kToNextRows) call.ahead_bytes = space.to_next_rows(spec, call.ahead_operand);
   if (call.ahead_bytes > 0)
     call.ahead_to = space.prefetched_to(spec, call.ahead_operand, call.ahead_bytes);
   return call;
@@ -61,8 +63,8 @@ static void ahead_of_stream(const Space& space, const Spec& spec, Emit emit) {
     c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
     emit(c);
   }
-  c.decision.value = space.to_next_rows(spec, ahead);
-  if (c.decision.value <= last) return;
+  if (space.to_next_rows(spec, ahead) <= last) return;
+  c.decision.value = kToNextRows;
   c.cost.base = space.leaf(spec, call_of(space, spec, c.decision));
   emit(c);
 }

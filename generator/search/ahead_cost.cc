@@ -189,7 +189,8 @@ bool Space::first_use_waits(const Spec& s, int operand) const {
 // 8 KiB each as much as from L2.)
 i64 Space::lines_not_kept(const Spec& s, int operand) const {
   const Region r = region(s, operand);
-  const bool kept = rows_side_by_side(s, operand) <= kRowsKept &&
+  // Of parts of rows nobody knows what is read before they are read again.
+  const bool kept = reads_whole_rows(s, operand) && rows_side_by_side(s, operand) <= kRowsKept &&
                     4 * r.lines * r.line_bytes <= 3 * machine().levels[kL1].bytes;
   return kept ? r.lines / 4 : r.lines;
 }

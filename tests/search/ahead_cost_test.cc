@@ -137,22 +137,28 @@ TEST_CASE("what is read again from L2 costs more beside what is read from memory
   CHECK(many.cost(0) - all == 8 * 64 * 1'000);
 }
 
-TEST_CASE("of one row or two L1 keeps most") {
+TEST_CASE("of one row or two, all of them, L1 keeps most") {
   struct Row {
-    i64 rows, k, lines;
+    i64 rows, k, whole, lines;
   };
   // L1 has 32 KiB, three quarters are 384 lines.
-  for (const Row& row : {Row{2, 3072, 2 * 192 / 4}, {2, 3584, 2 * 224}, {3, 1024, 3 * 64}}) {
+  constexpr Row kRows[] = {{2, 3072, 3072, 2 * 192 / 4},
+                           {2, 3584, 3584, 2 * 224},
+                           {3, 1024, 1024, 3 * 64},
+                           {2, 1024, 3072, 2 * 64}};
+  for (const Row& row : kRows) {
     CAPTURE(row.rows);
     CAPTURE(row.k);
-    Leaf l("(a: f32[4,8192], b: f32[512,8192]): f32 = matmul(a, transpose(b))",
-           {row.rows, 2, row.k}, kFour);
+    Leaf l(
+        fmt::format("(a: f32[4,{0}], b: f32[512,{0}]): f32 = matmul(a, transpose(b))", row.whole),
+        {row.rows, 2, row.k}, kFour);
     l.a = kL2;
     REQUIRE(l.machine.levels[kL1].bytes == 32768);
+    const i64 ahead = 2 * row.whole * 4;
     l.machine.levels[kL2].beside_memory_millicycles = 100'000;
-    const i64 before = l.cost(2 * kAhead);
+    const i64 before = l.cost(ahead);
     l.machine.levels[kL2].beside_memory_millicycles = 101'000;
-    CHECK(l.cost(2 * kAhead) - before == row.lines * 1'000);
+    CHECK(l.cost(ahead) - before == row.lines * 1'000);
   }
 }
 

@@ -17,12 +17,13 @@ Contenders blis(const Product& p) {
     bli_init();
     return std::string(bli_arch_string(bli_arch_query_id()));
   }();
+  const i64 down = p.b_by_rows() ? p.b.stride() : 1, right = p.b_by_rows() ? 1 : p.b.stride();
   return {{"BLIS", architecture, [=] {
              static float one = 1, zero = 0;
              // Not written to; the interface takes no const.
              bli_sgemm(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, p.m(), p.n(), p.k(), &one,
-                       const_cast<float*>(p.f32_a()), p.k(), 1, const_cast<float*>(p.f32_b()),
-                       p.n(), 1, &zero, p.f32_out(), p.n(), 1);
+                       const_cast<float*>(p.f32_a()), p.k(), 1, const_cast<float*>(p.f32_b()), down,
+                       right, &zero, p.f32_out(), p.n(), 1);
            }}};
 }
 

@@ -10,9 +10,11 @@ Contenders eigen(const Product& p) {
   if (!p.is_plain_f32()) return {};
   return {{"Eigen", kEigenIsa, [=] {
              const Eigen::Map<const RowMajor> a(p.f32_a(), p.m(), p.k());
-             const Eigen::Map<const RowMajor> b(p.f32_b(), p.k(), p.n());
              Eigen::Map<RowMajor> c(p.f32_out(), p.m(), p.n());
-             c.noalias() = a * b;
+             if (p.b_by_rows())
+               c.noalias() = a * Eigen::Map<const RowMajor>(p.f32_b(), p.k(), p.n());
+             else
+               c.noalias() = a * Eigen::Map<const RowMajor>(p.f32_b(), p.n(), p.k()).transpose();
            }}};
 }
 

@@ -12,7 +12,7 @@ namespace morello::bench {
 Contenders libxsmm(const Product& p) {
   constexpr i64 kMost =
       i64{1} << 24;  // multiplications; beyond it wants to be blocked from outside
-  if (!p.is_plain_f32() || p.m() * p.n() * p.k() > kMost) return {};
+  if (!p.is_plain_f32() || !p.b_by_rows() || p.m() * p.n() * p.k() > kMost) return {};
   static const std::string architecture = [] {
     setenv("LIBXSMM_TARGET", kAvx512 ? "cpx" : "hsw", 1);  // read once, by:
     libxsmm_init();

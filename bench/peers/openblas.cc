@@ -11,7 +11,7 @@ namespace morello::bench {
 namespace {
 
 // From cblas.h, which other libraries have, too.
-enum { kRowMajor = 101, kNoTranspose = 111 };
+enum { kRowMajor = 101, kNoTranspose = 111, kTranspose = 112 };
 using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
                        float alpha, const float* a, int lda, const float* b, int ldb, float beta,
                        float* c, int ldc);
@@ -42,9 +42,11 @@ Contenders openblas(const Product& p) {
   const Sgemm sgemm = library().sgemm;
   if (!p.is_plain_f32() || sgemm == nullptr) return {};
   const int m = static_cast<int>(p.m()), n = static_cast<int>(p.n()), k = static_cast<int>(p.k());
+  const int stride = static_cast<int>(p.b.stride());
+  const int transpose = p.b_by_rows() ? kNoTranspose : kTranspose;
   return {{"OpenBLAS", library().core, [=] {
-             sgemm(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, 1, p.f32_a(), k, p.f32_b(), n, 0,
-                   p.f32_out(), n);
+             sgemm(kRowMajor, kNoTranspose, transpose, m, n, k, 1, p.f32_a(), k, p.f32_b(), stride,
+                   0, p.f32_out(), n);
            }}};
 }
 

@@ -19,10 +19,9 @@ struct Product {
   i64 n() const { return b.columns(); }
   i64 k() const { return a.columns(); }
   bool is(Operand::Kind kind) const { return a.kind() == kind; }
-  // f32 and all by rows, as it is, one thread: what every BLAS does.
-  bool is_plain_f32() const {
-    return is(Operand::Kind::f32) && !packed && b.order() == Order::rows && threads == 1;
-  }
+  // f32, as it is, one thread: what every BLAS does.
+  bool is_plain_f32() const { return is(Operand::Kind::f32) && !packed && threads == 1; }
+  bool b_by_rows() const { return b.order() == Order::rows; }
   const float* f32_a() const { return static_cast<const float*>(a.data()); }
   const float* f32_b() const { return static_cast<const float*>(b.data()); }
   float* f32_out() const { return static_cast<float*>(out); }

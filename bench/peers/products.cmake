@@ -28,6 +28,13 @@ foreach(shape IN ITEMS 1x512x2048 1x5000x300 4x421x2445 8x1024x1024)
   morello_mkn(${shape})
   list(APPEND products "f32_${shape}|1|(a: f32[${m},${k}], b: f32[${k},${n}]): f32 = matmul(a, b)")
 endforeach()
+# The same, and those of a layer whose weights are by columns, larger than caches.
+foreach(shape IN ITEMS 2x4096x4096 4x4096x4096 8x4096x4096)
+  morello_mkn(${shape})
+  list(APPEND products
+    "f32_${shape}_columns|1|(a: f32[${m},${k}], b: f32[${k},${n}] col): f32 = matmul(a, b)"
+    "bf16_${shape}_columns|1|(a: bf16[${m},${k}], b: bf16[${k},${n}] col): f32 = matmul(a, b)")
+endforeach()
 list(APPEND products
   "f32_512_packed|1|(a: f32[512,512], b: f32[512,512] packed): f32 = matmul(a, b)"
   "f32_16x2048x2048_packed|1|(a: f32[16,2048], b: f32[2048,2048] packed): f32 = matmul(a, b)"

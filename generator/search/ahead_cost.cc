@@ -22,10 +22,8 @@ constexpr i64 kFewerRowsPercent = 5;
 // 4 8.8, 8 by 3 9.9, 8 by 1 13.5; the arithmetic is 2.6, 2.3, 5.3 and 6.5.)
 constexpr i64 kBesidePiecesPercent = 40;
 constexpr i64 kCrowdPercent = 2;  // of what is hidden: of programs as fast, those that do less
-// Of beside_memory(): lines for each from memory, which is what was measured, and rows that L1 may
-// keep together.
+// Of beside_memory(): lines for each from memory, which is what was measured.
 constexpr i64 kMostBeside = 8;
-constexpr i64 kRowsKept = 2;
 constexpr i64 kHiddenBesidePercent = 50;  // of the arithmetic
 
 }  // namespace
@@ -184,14 +182,15 @@ bool Space::first_use_waits(const Spec& s, int operand) const {
   return computation().reduces() && !place.packed && !has_windows(operand);
 }
 
-// Lines of what leaves read again and again that have left L1 meanwhile. (Zen 5, 48 KiB, one row of
-// b 16 KiB ahead: one row and two of a of 32 KiB together cost 1.4 cycles a line of b more, four of
-// 8 KiB each as much as from L2.)
+// Lines of what leaves read again and again that have left L1 meanwhile: of one row that leaves it
+// some room, all of which is read before it begins again, a quarter. (Zen 5, 48 KiB, b transposed,
+// 16 KiB ahead: one row of 32 KiB, bf16 1x16384x2048, 1.4 cycles a line of b more than without,
+// priced in full it takes 1.25 of the time. Two rows of 16 KiB, f32 2x4096x4096, by AVX-512 1.4,
+// but by AVX2 5; four of 8 KiB as much as from L2.)
 i64 Space::lines_not_kept(const Spec& s, int operand) const {
   const Region r = region(s, operand);
-  // Of parts of rows nobody knows what is read before they are read again.
-  const bool kept = reads_whole_rows(s, operand) && rows_side_by_side(s, operand) <= kRowsKept &&
-                    4 * r.lines * r.line_bytes <= 3 * machine().levels[kL1].bytes;
+  const bool row = reads_whole_rows(s, operand) && rows_side_by_side(s, operand) == 1;
+  const bool kept = row && 4 * r.lines * r.line_bytes <= 3 * machine().levels[kL1].bytes;
   return kept ? r.lines / 4 : r.lines;
 }
 

@@ -362,8 +362,8 @@ class Space {
   i64 work_millicycles(const Work& w) const;
   i64 leaf_millicycles(const Work& w, const Work& edges) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
-  // ahead of the copy that reads them (by who asks at the lower price), or without their
-  // neighbours.
+  // by the leaf before (whole rows, or rows and pieces of rows), asked for ahead of the copy that
+  // reads them (by who asks at the lower price), without their neighbours, or in windows.
   enum class Coming {
     kAsked,
     kPrefetched,

@@ -334,6 +334,29 @@ TEST_CASE("asking for other rows at every step costs what the machine says") {
   }
 }
 
+Machine asking_machine(i64 l1, i64 l2) {
+  Machine machine = toy_machine(l1, l2);
+  machine.prefetch_bytes = 64;
+  machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
+  return machine;
+}
+
+// How a leaf that has b in memory, and all else in L1, may be called.
+std::string asked_of_b(std::string_view text, std::string_view family_text, const Extents& extent,
+                       const Machine& machine) {
+  const KernelSpec k = spec(text);
+  Family storage;
+  const Problem p{&k.computation(), &machine, family(k.computation(), family_text, storage), 1};
+  Spec s = p.root();
+  for (int d = 0; d < 3; ++d) s.extent[d] = extent[d];
+  s.place.fill({kL1, false});
+  s.place[1] = {kMemory, false};
+  return proposals(Space(p), s, "select_kernel");
+}
+
+constexpr std::string_view kRowsOfB =
+    "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32";
+
 // As far as the rows behind those of the leaf, where the machine says what that brings, all of them
 // are there, no leaf reads them twice, and two leaves' rows have room in L2.
 TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
@@ -342,28 +365,26 @@ TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
     Extents extent;
     std::string_view want;
   };
-  constexpr std::string_view kRow =
-      "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32";
   constexpr std::string_view kApart =
       "dot_f32x8 lane=k quantum=n:4,k:16 apart=n a=load_f32x8 b=load_f32x8 out=store_f32";
   constexpr std::string_view kTall =
       "(a: f32[1,1024], b: f32[64,1024]): f32 = matmul(a, transpose(b))";
   constexpr Row kRows[] = {
-      {kTall, kRow, {1, 4, 1024}, "call\ncall ahead b 64\ncall ahead b 16384 to L2\n"},
-      {kTall, kRow, {1, 3, 1024}, "call\ncall ahead b 64\ncall ahead b 12288 to L2\n"},
-      {kTall, kRow, {1, 1, 1024}, "call\ncall ahead b 64\n"},
-      {kTall, kRow, {1, 4, 512}, "call\n"},
+      {kTall, kRowsOfB, {1, 4, 1024}, "call\ncall ahead b 64\ncall ahead b 16384 to L2\n"},
+      {kTall, kRowsOfB, {1, 3, 1024}, "call\ncall ahead b 64\ncall ahead b 12288 to L2\n"},
+      {kTall, kRowsOfB, {1, 1, 1024}, "call\ncall ahead b 64\n"},
+      {kTall, kRowsOfB, {1, 4, 512}, "call\n"},
       {kTall, kApart, {1, 4, 1024}, "call\ncall ahead b 64\n"},
       {"(a: f32[1,1024], b: f32[n near 64,1024] strided): f32 = matmul(a, transpose(b))",
-       kRow,
+       kRowsOfB,
        {1, 4, 1024},
        "call\ncall ahead b 64\ncall ahead b 16640 to L2\n"},
       {"(a: f32[2,1024], b: f32[64,1024]): f32 = matmul(a, transpose(b))",
-       kRow,
+       kRowsOfB,
        {1, 4, 1024},
        "call\ncall ahead b 64\n"},
       {"(a: f32[1,1072], b: f32[64,1072]): f32 = matmul(a, transpose(b))",
-       kRow,
+       kRowsOfB,
        {1, 4, 1072},
        "call\ncall ahead b 64\n"},
   };
@@ -371,20 +392,11 @@ TEST_CASE("a leaf that reads rows side by side asks for those of the next") {
     CAPTURE(row.spec);
     CAPTURE(row.extent[1]);
     CAPTURE(row.extent[2]);
-    const KernelSpec k = spec(row.spec);
-    Machine machine = toy_machine(4096, 32768 + 1024);
-    machine.prefetch_bytes = 64;
-    machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
-    Family storage;
-    const Problem p{&k.computation(), &machine, family(k.computation(), row.family, storage), 1};
-    Spec s = p.root();
-    for (int d = 0; d < 3; ++d) s.extent[d] = row.extent[d];
-    s.place.fill({kL1, false});
-    s.place[1] = {kMemory, false};
-    const std::string unknown = proposals(Space(p), s, "select_kernel");
+    Machine machine = asking_machine(4096, 32768 + 1024);
+    const std::string unknown = asked_of_b(row.spec, row.family, row.extent, machine);
     CHECK(unknown.find("to L2") == unknown.npos);
     machine.levels[kMemory].next_rows_millicycles = 5000;
-    CHECK(proposals(Space(p), s, "select_kernel") == row.want);
+    CHECK(asked_of_b(row.spec, row.family, row.extent, machine) == row.want);
   }
 }
 
@@ -418,23 +430,9 @@ TEST_CASE("a leaf that reads pieces of rows side by side asks for those of the n
     CAPTURE(row.spec);
     CAPTURE(row.extent[1]);
     CAPTURE(row.extent[2]);
-    const KernelSpec k = spec(row.spec);
-    Machine machine = toy_machine(32768, 131072 + 4096);
-    machine.prefetch_bytes = 64;
-    machine.levels[kMemory].prefetched_millicycles = machine.levels[kMemory].line_millicycles - 1;
+    Machine machine = asking_machine(32768, 131072 + 4096);
     machine.levels[kMemory].next_pieces_millicycles = 5000;
-    Family storage;
-    const Problem p{
-        &k.computation(), &machine,
-        family(k.computation(),
-               "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32",
-               storage),
-        1};
-    Spec s = p.root();
-    for (int d = 0; d < 3; ++d) s.extent[d] = row.extent[d];
-    s.place.fill({kL1, false});
-    s.place[1] = {kMemory, false};
-    CHECK(proposals(Space(p), s, "select_kernel") == row.want);
+    CHECK(asked_of_b(row.spec, kRowsOfB, row.extent, machine) == row.want);
   }
 }
 

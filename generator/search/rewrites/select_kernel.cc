@@ -3,7 +3,8 @@
 //   Spec  =>  call                     cost = leaf
 //   Spec  =>  call ahead x D           the same, x's stream prefetched D bytes ahead: the machine's
 //                                      distance, half or a quarter of it, or a part for each row;
-//                                      or as far as the rows that the next leaf reads
+//                                      or as far as the rows, or pieces of rows, that the next leaf
+//                                      reads
 //   Spec  =>  call ahead out 0         the same, the lines of the output asked for first
 //   Spec  =>  call streaming           the same, the output stored past the caches
 //

@@ -157,6 +157,11 @@ i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand)
   return line_millicycles(place.level, Coming::kNextRows) * percent / 100 + start / lines;
 }
 
+bool Space::knows_pieces(const Place& p) const {
+  return computation().reduces() && !p.packed &&
+         machine().levels[p.level].next_pieces_millicycles > 0;
+}
+
 // Parts of rows, or several rows side by side, that are shorter than what prefetchers follow and
 // that no leaf has asked for: where it is known what they cost asked for, it is known that
 // arithmetic does not hide them. (Zen 5, as above, 4 rows by 1, 2, 4 and 6, pieces of 4 KiB: 15.5,
@@ -164,8 +169,7 @@ i64 Space::least_next_rows(const Place& place, const Extents& tile, int operand)
 // 8x4096x8192, 3 by 3 whole rows of 4 KiB: 1.2 of the time of programs that look no better now.)
 bool Space::nobody_brings(const Spec& s, int operand, const Region& r) const {
   const Place& place = s.place[operand];
-  if (machine().levels[place.level].next_pieces_millicycles == 0) return false;
-  if (!computation().reduces() || place.packed || blocked_[operand]) return false;
+  if (!knows_pieces(place) || blocked_[operand]) return false;
   const i64 rows = rows_side_by_side(s, operand);
   if (r.rows != rows && r.rows != 1) return false;
   if (rows == 1 && reads_whole_rows(s, operand)) return false;
@@ -177,9 +181,7 @@ bool Space::nobody_brings(const Spec& s, int operand, const Region& r) const {
 // at a time for 4 rows of a and 4 more: 1.9 of the time that overlapping would take, some 19 cycles
 // a line.)
 bool Space::first_use_waits(const Spec& s, int operand) const {
-  const Place& place = s.place[operand];
-  if (machine().levels[place.level].next_pieces_millicycles == 0) return false;
-  return computation().reduces() && !place.packed && !has_windows(operand);
+  return knows_pieces(s.place[operand]) && !has_windows(operand);
 }
 
 // Lines of what leaves read again and again that have left L1 meanwhile: of one row that leaves it

@@ -435,9 +435,6 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const i64 repeating = repeated_rows_ > 0 ? kRepeatedMilli : 0;
   const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli + repeating);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
-  const auto percent = [](Cost c, i64 n) {
-    return Cost::milli(static_cast<i64>(c.value()) * n / 100);
-  };
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);
   for (int o = 0; o < c.inputs(); ++o) t += brought(s, o, call, w);
@@ -452,6 +449,9 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   if (family().kernel->moves) t.begun = t.begun + moved_apart(s);
   const Cost asked =
       overlapped(compute, t.all - t.hidden) - hidden_beyond(compute, t.eased) + t.begun;
+  const auto percent = [](Cost c, i64 n) {
+    return Cost::milli(static_cast<i64>(c.value()) * n / 100);
+  };
   Cost crowd = percent(std::min(asked, t.hidden), shown_percent(s, call));
   if (stream && call.ahead_operand == problem_.part.asked && to == kMemory)
     crowd = crowd + percent(std::min(out, t.hidden), kBesideStoresPercent);

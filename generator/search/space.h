@@ -426,6 +426,7 @@ class Space {
   bool next_are_pieces(const Spec& s, int operand) const;
   Cost next_rows(const Spec& s, int operand, const Region& r) const;
   Cost piece_starts(const Spec& s, int operand) const;
+  bool knows_pieces(const Place& p) const;
   bool nobody_brings(const Spec& s, int operand, const Region& r) const;
   bool first_use_waits(const Spec& s, int operand) const;
   struct Traffic {

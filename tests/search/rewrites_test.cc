@@ -419,7 +419,7 @@ TEST_CASE("a leaf that reads pieces of rows side by side asks for those of the n
       {"(a: f32[1,2048], b: f32[n near 64,2048] strided): f32 = matmul(a, transpose(b))",
        {1, 3, 512},
        "call\ncall ahead b 64\ncall ahead b 24768\n"},
-      // Read twice, packed, and four rows that are more than a quarter of L2.
+      // Read twice, and four rows that are more than a quarter of L2; two are not.
       {"(a: f32[2,2048], b: f32[64,2048]): f32 = matmul(a, transpose(b))", {1, 4, 512}, "call\n"},
       {"(a: f32[1,4096], b: f32[64,4096]): f32 = matmul(a, transpose(b))", {1, 4, 512}, "call\n"},
       {"(a: f32[1,4096], b: f32[64,4096]): f32 = matmul(a, transpose(b))",

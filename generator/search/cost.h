@@ -42,6 +42,11 @@ class Cost {
                ? infinite()
                : Cost(product);
   }
+  // Of a finite cost: what `part` of `whole` costs, rounded down.
+  constexpr Cost share(i64 part, i64 whole) const {
+    const auto p = static_cast<std::uint64_t>(part), w = static_cast<std::uint64_t>(whole);
+    return Cost(v_ / w * p + v_ % w * p / w);
+  }
 
  private:
   static constexpr std::uint64_t kInfinite = ~std::uint64_t{0};

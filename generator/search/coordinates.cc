@@ -169,9 +169,11 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter, boo
                        level_name(p.part.asked_to));
   if (p.part.elastic != 0) out += fmt::format("elastic {}\n", p.part.elastic);
   const auto& levels = p.machine->levels;
-  const auto asks = [](const LevelDesc& l) { return l.asks_ahead(); };
+  const auto asks = [](const LevelDesc& l) {
+    return l.asks_ahead() || l.asked_view_millicycles > 0 || l.asked_panel_millicycles > 0;
+  };
   if (p.part.is_tile() && std::any_of(levels.begin(), levels.end(), asks))
-    out += "a part of a stage\n";  // in which copies do not
+    out += "a part of a stage\n";  // in which neither copies nor views do
   if (std::any_of(levels.begin(), levels.end(), [](const LevelDesc& l) { return l.once_counts(); }))
     for (int o = 0; o < c.inputs(); ++o)
       if (read_once(p, o)) out += once_text(p, o);

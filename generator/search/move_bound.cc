@@ -83,7 +83,7 @@ std::optional<i64> Space::least_asked_line(const Spec& root, int operand) const 
   Spec part = root;
   part.extent = easily_copied(operand, root.extent);
   if (copies_ask(part, operand)) least = line_millicycles(from, Coming::kAskedAhead);
-  if (const i64 view = machine().levels[from].asked_view_millicycles; views_ask(root, operand))
+  if (const i64 view = asked_view_line(root.place[operand]); views_ask(root, operand))
     least = std::min(view, least.value_or(view));
   return least;
 }
@@ -192,9 +192,10 @@ std::vector<Space::Mover> Space::least_views(const Spec& root, int operand) cons
   if (!views_ask(root, operand)) return out;
   const Region all = region(root, operand);
   const i64 lines = std::min(all.lines, all.rows * all.row_bytes / all.line_bytes);
-  const i64 each = machine().levels[root.place[operand].level].asked_view_millicycles;
+  const Place& place = root.place[operand];
   const Spec narrow = parts_of_rows(root, operand).front().first;
-  out.push_back({most_steps_asked(narrow, operand), least_asked(root, operand, lines, each)});
+  const i64 steps = place.packed ? kAnySteps : most_steps_asked(narrow, operand);
+  out.push_back({steps, least_asked(root, operand, lines, asked_view_line(place))});
   return out;
 }
 

@@ -380,6 +380,7 @@ class Space {
   i64 streamed_millicycles() const;      // a line
   i64 least_leaves(const Extents& extent) const;
   bool may_ask(const Spec& s, int operand) const;
+  i64 asked_view_line(const Place& place) const;  // 0: nobody asks
   // As far ahead as is worth it for a stream, twice.
   bool worth_asking(const Region& part) const {
     return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;

@@ -67,6 +67,7 @@ static constexpr MachineField<LevelDesc> kLevelFields[] = {
     {"asked_by_leaves_line_cycles", &LevelDesc::asked_by_leaves_millicycles, true, 1, kMaxCycles,
      true},
     {"asked_view_line_cycles", &LevelDesc::asked_view_millicycles, true, 1, kMaxCycles, true},
+    {"asked_panel_line_cycles", &LevelDesc::asked_panel_millicycles, true, 1, kMaxCycles, true},
     {"asked_row_cycles", &LevelDesc::asked_row_millicycles, true, 1, kMaxCycles, true},
     {"prefetch_to", &LevelDesc::prefetch_to, false, kL1, kL2, true},
     {"shared_line_cycles", &LevelDesc::shared_line_millicycles, true, 1, kMaxCycles},

@@ -76,6 +76,9 @@ struct LevelDesc {
   i64 asked_by_leaves_millicycles = 0;
   // The same of what no copy reads, but leaves where it lies; 0: they do not ask for it.
   i64 asked_view_millicycles = 0;
+  // The same of a part of a packed operand; what nobody asked for is waited for then by those who
+  // use it first. 0: they do not ask for it, and it hides behind what these compute.
+  i64 asked_panel_millicycles = 0;
   // What a row costs besides where those that copies ask for begin anew at every step. 0: nothing.
   i64 asked_row_millicycles = 0;
   Level prefetch_to = 0;  // the cache that software prefetch brings lines to from here; 0: L1

@@ -257,12 +257,13 @@ class Reader {
     const std::pair by_copy("asked_copy_line_cycles", d.asked_copy_millicycles);
     const std::pair by_leaves("asked_by_leaves_line_cycles", d.asked_by_leaves_millicycles);
     const std::pair view("asked_view_line_cycles", d.asked_view_millicycles);
+    const std::pair panel("asked_panel_line_cycles", d.asked_panel_millicycles);
     const std::pair next_rows("next_rows_line_cycles", d.next_rows_millicycles);
     const std::pair pieces("next_pieces_line_cycles", d.next_pieces_millicycles);
     const std::pair rows("rows_line_cycles", d.rows_millicycles);
     const std::pair windows("window_line_cycles", d.window_millicycles);
     for (const auto& [key, value] : {std::pair("prefetch_to", i64{d.prefetch_to}), by_copy,
-                                     by_leaves, view, next_rows, pieces})
+                                     by_leaves, view, panel, next_rows, pieces})
       if (value > 0 && l < kL3)
         return bad(key, "has no effect: only what lies in [L3] or [memory] is prefetched");
     if (d.stored_millicycles > 0 && l != kL2)
@@ -301,7 +302,7 @@ class Reader {
           "has no effect: only in [L3] and [memory], with `stream_line_cycles`, do rows come "
           "as streams");
     for (const auto& [key, line] : {std::pair("stream_line_cycles", d.stream_millicycles), by_copy,
-                                    by_leaves, view, next_rows, pieces, rows, windows})
+                                    by_leaves, view, panel, next_rows, pieces, rows, windows})
       if (line > d.line_millicycles)
         return bad(key,
                    fmt::format("must be at most `line_cycles`, {}", decimal(d.line_millicycles)));

@@ -92,6 +92,30 @@ TEST_CASE("a program says who asks") {
   }
 }
 
+// The next part of a panel, 1 KiB, follows this one; four leaves share in asking. In what remains
+// nobody asks.
+TEST_CASE("leaves ask for the next part of a panel") {
+  const KernelSpec k = *parse_spec("(a: f32[24,40], b: f32[40,64] packed): f32 = matmul(a, b)");
+  const Machine machine = *load_machine("zen4");
+  const Family family = *parse_family(
+      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
+      k.computation(), *find_isa("avx2"));
+  const Problem p{&k.computation(), &machine, family, 1};
+  constexpr std::string_view kView = "      view b to L1{}\n        loop m by 6\n          call\n";
+  const std::string asks = fmt::format(kView, " ahead k in leaves");
+  const Result<ImplPtr> impl =
+      parse_impl(fmt::format("loop n by 16\n  split k by 16\n    first\n{0}    body\n{0}    rest 8"
+                             "\n{1}",
+                             asks, fmt::format(kView, "")),
+                 p);
+  REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+  const std::string text = emit_nest(p, **impl, false).functions;
+  for (const int line : {1024, 1088, 1152, 1216})
+    CHECK(test::count(text, fmt::format("(row) + {})), _MM_HINT_T0", line)) == 1);
+  CHECK(test::count(text, "_mm_prefetch") == 4);
+  CHECK(test::count(text, "ask_0(b_") == 2);  // in the first part and in the other one of 16
+}
+
 // Four leaves of each copy, whose rows lie in L1, L3 and memory. What is added to was read before.
 TEST_CASE("leaves ask for the lines that a copy of their sums is written to") {
   struct Row {

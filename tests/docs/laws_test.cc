@@ -89,6 +89,7 @@ TEST_CASE("children are smaller, weights not negative, candidates the same each 
   machine->levels[kL2].bytes = machine->levels[kL3].bytes = 32768;
   machine->levels[kMemory].asked_copy_millicycles = machine->levels[kMemory].line_millicycles / 2;
   machine->levels[kMemory].asked_view_millicycles = machine->levels[kMemory].line_millicycles / 2;
+  machine->levels[kMemory].asked_panel_millicycles = machine->levels[kMemory].line_millicycles / 3;
   Tally tally;
   for (const std::string_view text : kSpecs) {
     CAPTURE(text);

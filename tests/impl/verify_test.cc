@@ -40,6 +40,7 @@ constexpr Row kMatmulRows[] = {
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "copy out to L1 ahead n\n  call",
      "copy out to L1 ahead n: only of inputs is asked for what is next"},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "view b to L2 ahead n in leaves\n  call", ""},
+    {"m=6 n=16 k=16 a@mem b@mem packed out@mem", "view b to L1 ahead k in leaves\n  call", ""},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "view b to L3 ahead n in leaves\n  call",
      "view b to L3 ahead n in leaves: what a view reads next is asked for to L1 or L2"},
     {"m=6 n=16 k=19 a@mem b@mem out@mem", "view out to L1 ahead n in leaves\n  call",

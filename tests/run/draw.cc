@@ -278,6 +278,8 @@ Machine odd_machine(Random& random) {
       level.asked_by_leaves_millicycles = level.line_millicycles / 4;
     if (l >= kL3 && pick(random, 0, 1) == 1)
       level.asked_view_millicycles = level.line_millicycles / 5;
+    if (l >= kL3 && pick(random, 0, 1) == 1)
+      level.asked_panel_millicycles = level.line_millicycles / 6;
     if (l >= kL3 && pick(random, 0, 1) == 1) {
       level.stream_millicycles =
           std::max(level.shared_line_millicycles, level.line_millicycles / 2);

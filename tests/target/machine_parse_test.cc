@@ -116,7 +116,7 @@ constexpr Wrong kWrong[] = {
    ^~
 )"},
     {"[memory]", "[memory]\nbytes = 1",
-     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, next_pieces_line_cycles, next_piece_cycles, beside_memory_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, far_part_bytes, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
+     R"(toy.toml:56:1: error: unknown key `bytes` in [memory]; allowed: line, shared_by, line_cycles, prefetched_line_cycles, stream_line_cycles, rows_line_cycles, next_rows_line_cycles, next_pieces_line_cycles, next_piece_cycles, beside_memory_line_cycles, lone_line_cycles, window_line_cycles, stored_line_cycles, streams_percent, far_part_bytes, row_cycles, piece_cycles, leaf_start_cycles, asked_copy_line_cycles, asked_by_leaves_line_cycles, asked_view_line_cycles, asked_panel_line_cycles, asked_row_cycles, prefetch_to, shared_line_cycles, latency_cycles
   bytes = 1
   ^~~~~
 )"},

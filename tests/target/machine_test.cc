@@ -96,6 +96,11 @@ constexpr OptionalKeys kOptionalKeys[] = {
        return m.levels[kMemory].asked_view_millicycles == 5'500 && !m.levels[kMemory].asks_ahead();
      },
      [](const Machine& m) { return m.levels[kMemory].asked_view_millicycles == 0; }},
+    {"prefetched_line_cycles = 9\n", "asked_panel_line_cycles = 5.5\n",
+     [](const Machine& m) {
+       return m.levels[kMemory].asked_panel_millicycles == 5'500 && !m.levels[kMemory].asks_ahead();
+     },
+     [](const Machine& m) { return m.levels[kMemory].asked_panel_millicycles == 0; }},
     {"store_per_cycle = 1\n", "l2_overlap_percent = 95\n",
      [](const Machine& m) {
        return m.overlap_percent(kL2, 256) == 95 && m.overlap_percent(kL2, 512) == 95;

@@ -5,15 +5,19 @@
 //                                       rest { view x to L { ... } }
 //                   cost = loop + first view + steps * asked view + children, bytes of both parts
 //
-// where rows of x are along n. Prefetchers of the CPU do not follow rows of which a leaf reads a
-// line or two, and a core that waits for each of them has nothing else to do: what is few times
-// used is not worth copying, but worth asking for. Proposed where the machine says what such a line
-// costs
-// (`asked_view_line_cycles`) and two leaves or more share in asking (codegen/ask.cc), for
-// parts of twice `prefetch_bytes` at most. (Emerald Rapids, 2.9 GHz, f32 4x421x2445 by AVX2, b in
-// L3, leaves of 4 x 16, 32 steps of the sum, parts along rows of 4 and 8 KiB, to L1, 162 and 164
-// us, of 8, 16, 32 and 64, to L2, 180, 193, 197 and 201; the next 32 rows of 256 bytes to 4 KiB 219
-// to 270; as it lies 478, copied and asked for 193. OpenBLAS, BLIS and oneDNN 276, 182 and 197.)
+// where rows of x are along n; if x is packed, along any dim, also of a sum:
+//
+//   Spec(x@far packed, k: e)  =>  split k by t  first { view x to L ahead k in leaves { ... } } ...
+//
+// Prefetchers of the CPU do not follow rows of which a leaf reads a line or two, and a core that
+// waits for each of them has nothing else to do: what is few times used is not worth copying, but
+// worth asking for. Panels they do follow, but while they are used again nobody reads on. Proposed
+// where the machine says what such a line costs (`asked_view_line_cycles`,
+// `asked_panel_line_cycles`) and two leaves or more share in asking (codegen/ask.cc), for parts of
+// twice `prefetch_bytes` at most. (Emerald Rapids, 2.9 GHz, f32 4x421x2445 by AVX2, b in L3, leaves
+// of 4 x 16, 32 steps of the sum, parts along rows of 4 and 8 KiB, to L1, 162 and 164 us, of 8, 16,
+// 32 and 64, to L2, 180, 193, 197 and 201; the next 32 rows of 256 bytes to 4 KiB 219 to 270; as it
+// lies 478, copied and asked for 193. OpenBLAS, BLIS and oneDNN 276, 182 and 197.)
 
 #include "search/rewrites/menus.h"
 
@@ -48,10 +52,14 @@ static void expand(const Space& space, const Spec& spec, Emit emit) {
   if (spec.threads > 1 || spec.uncut != 0) return;
   for (int o = 0; o < space.computation().inputs(); ++o) {
     if (!space.views_ask(spec, o)) continue;
-    const int along = space.dim_along_rows(spec, o);
-    each_tile(space, spec, false, [&](int d, i64 tile, Cost loop) {
-      if (d == along) propose(space, spec, d, o, tile, loop, emit);
-    });
+    const bool packed = spec.place[o].packed;
+    const int along = packed ? -1 : space.dim_along_rows(spec, o);
+    for (const bool reduction : {false, true}) {
+      if (reduction && !(packed && space.accumulates(spec))) continue;
+      each_tile(space, spec, reduction, [&](int d, i64 tile, Cost loop) {
+        if (packed ? space.touched(o, d) : d == along) propose(space, spec, d, o, tile, loop, emit);
+      });
+    }
   }
 }
 

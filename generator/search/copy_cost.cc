@@ -396,6 +396,23 @@ bool Space::may_ask(const Spec& s, int operand) const {
   return place.level >= kL3 && !family().isa->prefetch_to_l2.empty();
 }
 
+// Wider parts lie in several pieces, and gain nothing. (Searches of 18 kernels with packed
+// operands: 15.1 s of CPU with those, and with operands that are used once, 12.7 without, the same
+// programs.)
+bool Space::is_panel(const Spec& part, int operand) const {
+  for (int d = 0; d < dims(); ++d)
+    if (touches_[operand][d] && !computation().dims[d].reduction &&
+        part.extent[d] > family().quantum[d])
+      return false;
+  return true;
+}
+
+bool Space::used_again(const Spec& s, int operand) const {
+  for (int d = 0; d < dims(); ++d)
+    if (!touches_[operand][d] && s.extent[d] > family().quantum[d]) return true;
+  return false;
+}
+
 i64 Space::asked_view_line(const Place& place) const {
   const LevelDesc& from = machine().levels[place.level];
   return place.packed ? from.asked_panel_millicycles : from.asked_view_millicycles;
@@ -415,7 +432,7 @@ bool Space::views_ask(const Spec& s, int operand) const {
   if (!may_ask(s, operand) || asked_view_line(s.place[operand]) == 0 || has_windows(operand) ||
       operand == problem_.part.asked)
     return false;
-  if (s.place[operand].packed) return true;
+  if (s.place[operand].packed) return used_again(s, operand);
   const int dim = dim_along_rows(s, operand);
   if (dim < 0 || computation().dims[dim].reduction) return false;
   const i64 size = bytes(computation().operands[operand].dtype);

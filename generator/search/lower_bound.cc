@@ -164,7 +164,7 @@ Space::Compulsory Space::compulsory(const Spec& whole) const {
       out.traffic = out.traffic + bring;
       out.longest = std::max(out.longest, bring);
       out.eased = out.eased + eased(from, bring);
-      if (input && may_be_reused(o))
+      if (input && may_be_reused(o) && !first_use_waits(root, o))
         out.viewed = out.viewed + overlap(bring, has_windows(o) ? all : half);
     }
   }

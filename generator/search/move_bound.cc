@@ -49,8 +49,8 @@ bool Space::must_copy(const Spec& root, int operand) const {
   return operand < computation().inputs() && !root.place[operand].packed && !loads_given_[operand];
 }
 
-// Views of all of an input: what they bring hides behind those who use it first, and is used twice,
-// if only by windows. It comes by the rows of leaves, which are no wider than the widest leaf's.
+// Views of all of an input: what they bring hides behind those who use it first, if these do not
+// wait for it, and is used twice, if only by windows. It comes by the rows of leaves, which are no wider than the widest leaf's.
 Cost Space::least_view(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   if (from <= kL1) return Cost();
@@ -73,7 +73,7 @@ Cost Space::least_view(const Spec& root, int operand) const {
   const Cost rows =
       has_windows(operand) ? Cost() : in_proportion(static_cast<i64>(starts.value()), whole, parts);
   const Cost lines = region(root, operand).lines * Cost::milli(asked_line(operand, from)) + rows;
-  return lines - overlap(lines, beside);
+  return first_use_waits(root, operand) ? lines : lines - overlap(lines, beside);
 }
 
 // What somebody asks for a step ahead, if anybody does, beside arithmetic.

@@ -211,7 +211,8 @@ class Space {
   bool views_ask(const Spec& s, int operand) const;
   // ... such a part: two leaves or more share in asking, and it is not too far ahead.
   bool views_ask_for(const Spec& part, int operand) const {
-    return least_leaves(part.extent) > 1 && worth_asking(region(part, operand));
+    return least_leaves(part.extent) > 1 && worth_asking(region(part, operand)) &&
+           (!part.place[operand].packed || is_panel(part, operand));
   }
   // The dim along which its rows are; -1: none.
   int dim_along_rows(const Spec& s, int operand) const;
@@ -381,6 +382,10 @@ class Space {
   i64 least_leaves(const Extents& extent) const;
   bool may_ask(const Spec& s, int operand) const;
   i64 asked_view_line(const Place& place) const;  // 0: nobody asks
+  // Whether a part of what is packed is no wider than a leaf.
+  bool is_panel(const Spec& part, int operand) const;
+  // Whether one leaf after another uses what an operand has here.
+  bool used_again(const Spec& s, int operand) const;
   // As far ahead as is worth it for a stream, twice.
   bool worth_asking(const Region& part) const {
     return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;

@@ -290,36 +290,47 @@ TEST_CASE("leaves ask for what the next step of a loop reads where it lies") {
   }
 }
 
-// Of what is packed along any of its dims, those of sums too.
+// Of what is packed along any of its dims, those of sums too: of a panel, which leaf after leaf
+// uses.
 TEST_CASE("leaves ask for the next part of what is packed") {
-  const KernelSpec k = spec("(a: f32[12,64], b: f32[64,40] packed): f32 = matmul(a, b)");
-  Machine machine = toy_machine(8192, 65536);
-  machine.prefetch_bytes = 1024;
-  machine.levels[kMemory].asked_panel_millicycles = 3000;
-  Family storage;
-  const Problem p{&k.computation(), &machine, family(k.computation(), kFamily, storage), 1};
-  Spec s = p.root();
-  s.place.fill({kL2, false});
-  s.place[1] = {kMemory, true};
-  s.extent = {12, 40, 16};
-  CHECK(proposals(Space(p), s, "view_ahead") ==
-        "loop n by 16, view b to L2 ahead n in leaves | 2 x m=12 n=16 k=16 a@L2 b@L2 packed out@L2 "
-        "| 1 x m=12 n=8 k=16 a@L2 b@L2 packed out@L2 | 2048 bytes of L2\n"
-        "loop n by 16, view b to L1 ahead n in leaves | 2 x m=12 n=16 k=16 a@L2 b@L1 packed out@L2 "
-        "| 1 x m=12 n=8 k=16 a@L2 b@L1 packed out@L2 | 2048 bytes of L1\n"
-        "split k by 8, view b to L2 ahead k in leaves | 1 x m=12 n=40 k=8 a@L2 b@L2 packed out@L2 "
-        "| 1 x m=12 n=40 k=8 a@L2 b@L2 packed out@L2 acc | 3072 bytes of L2\n"
-        "split k by 8, view b to L1 ahead k in leaves | 1 x m=12 n=40 k=8 a@L2 b@L1 packed out@L2 "
-        "| 1 x m=12 n=40 k=8 a@L2 b@L1 packed out@L2 acc | 3072 bytes of L1\n");
-  s.extent = {6, 16, 16};  // one leaf
-  CHECK(proposals(Space(p), s, "view_ahead") == "");
-  s.extent = {12, 40, 16};
-  s.place[1] = {kL2, true};
-  CHECK(proposals(Space(p), s, "view_ahead") == "");
-  s.place[1] = {kMemory, true};
-  machine.levels[kMemory].asked_panel_millicycles = 0;
-  machine.levels[kMemory].asked_view_millicycles = 3000;
-  CHECK(proposals(Space(p), s, "view_ahead") == "");
+  struct Row {
+    Level b;
+    Extents extent;
+    std::string_view want;
+  };
+  constexpr Row kRows[] = {
+      {kMemory,
+       {12, 40, 16},
+       "loop n by 16, view b to L2 ahead n in leaves | 2 x m=12 n=16 k=16 a@L2 b@L2 packed out@L2 "
+       "| 1 x m=12 n=8 k=16 a@L2 b@L2 packed out@L2 | 2048 bytes of L2\n"
+       "loop n by 16, view b to L1 ahead n in leaves | 2 x m=12 n=16 k=16 a@L2 b@L1 packed out@L2 "
+       "| 1 x m=12 n=8 k=16 a@L2 b@L1 packed out@L2 | 2048 bytes of L1\n"},
+      {kMemory,
+       {12, 16, 16},
+       "split k by 8, view b to L2 ahead k in leaves | 1 x m=12 n=16 k=8 a@L2 b@L2 packed out@L2 | "
+       "1 x m=12 n=16 k=8 a@L2 b@L2 packed out@L2 acc | 1024 bytes of L2\n"
+       "split k by 8, view b to L1 ahead k in leaves | 1 x m=12 n=16 k=8 a@L2 b@L1 packed out@L2 | "
+       "1 x m=12 n=16 k=8 a@L2 b@L1 packed out@L2 acc | 1024 bytes of L1\n"},
+      {kMemory, {6, 40, 16}, ""},  // used once
+      {kL2, {12, 40, 16}, ""},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.want);
+    const KernelSpec k = spec("(a: f32[12,64], b: f32[64,40] packed): f32 = matmul(a, b)");
+    Machine machine = toy_machine(8192, 65536);
+    machine.prefetch_bytes = 1024;
+    machine.levels[kMemory].asked_panel_millicycles = 3000;
+    Family storage;
+    const Problem p{&k.computation(), &machine, family(k.computation(), kFamily, storage), 1};
+    Spec s = p.root();
+    s.place.fill({kL2, false});
+    s.place[1] = {row.b, true};
+    std::copy_n(row.extent.begin(), 3, s.extent.begin());
+    CHECK(proposals(Space(p), s, "view_ahead") == row.want);
+    machine.levels[kMemory].asked_panel_millicycles = 0;
+    machine.levels[kMemory].asked_view_millicycles = 3000;
+    CHECK(proposals(Space(p), s, "view_ahead") == "");
+  }
 }
 
 // What a copy that asks costs more than without that key: steps along rows go on.

@@ -50,7 +50,8 @@ bool Space::must_copy(const Spec& root, int operand) const {
 }
 
 // Views of all of an input: what they bring hides behind those who use it first, if these do not
-// wait for it, and is used twice, if only by windows. It comes by the rows of leaves, which are no wider than the widest leaf's.
+// wait for it, and is used twice, if only by windows. It comes by the rows of leaves, which are no
+// wider than the widest leaf's.
 Cost Space::least_view(const Spec& root, int operand) const {
   const Level from = root.place[operand].level;
   if (from <= kL1) return Cost();

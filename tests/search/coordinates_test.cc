@@ -228,6 +228,38 @@ TEST_CASE("equal keys mean equal candidates where the next rows are asked for") 
             "dot_f32x8 lane=k quantum=n:4,k:16 a=load_f32x8 b=load_f32x8 out=store_f32");
 }
 
+TEST_CASE("equal keys mean equal candidates where the next panels are asked for") {
+  Machine machine = toy_machine(2048, 8192);
+  machine.prefetch_bytes = 1024;
+  for (const Level l : {kL3, kMemory}) machine.levels[l].asked_panel_millicycles = 500;
+  const Row row = {"(a: f32[12,64], b: f32[64,48] packed): f32 = matmul(a, b)",
+                   "(a: f32[12,64], b: f32[64,96] packed): f32 = matmul(a, b)",
+                   "(a: f32[12,128], b: f32[128,48] packed): f32 = matmul(a, b)",
+                   "(a: f32[6,64], b: f32[64,48] packed): f32 = matmul(a, b)"};
+  check_row(machine, row,
+            "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8");
+}
+
+// In such parts nobody asks ahead.
+TEST_CASE("parts of stages have tables of their own where copies or views ask") {
+  const KernelSpec k = spec("(a: f32[12,64], b: f32[64,48] packed): f32 = matmul(a, b)");
+  i64 LevelDesc::*const kKeys[] = {
+      &LevelDesc::asked_copy_millicycles, &LevelDesc::asked_by_leaves_millicycles,
+      &LevelDesc::asked_view_millicycles, &LevelDesc::asked_panel_millicycles};
+  const auto differ = [&](const Machine& machine) {
+    Problem p{&k.computation(), &machine, families(k.computation(), *find_isa("avx2"))[0], 1};
+    const std::string whole = Space(p).signature();
+    p.part.staged = true;
+    return Space(p).signature() != whole;
+  };
+  CHECK(!differ(toy_machine()));
+  for (const auto key : kKeys) {
+    Machine machine = toy_machine();
+    machine.levels[kMemory].*key = 3000;
+    CHECK(differ(machine));
+  }
+}
+
 // Pieces of rows, too, which are as long and as far apart by the page, but not by the byte, and of
 // which as many are within reach, or fewer.
 TEST_CASE("equal keys mean equal candidates where the next pieces of rows are asked for") {

@@ -11,14 +11,6 @@ namespace morello {
 // What rounding down may have lost of a leaf.
 inline constexpr Cost kRoundedOff = Cost::milli(20);
 
-// floor(value * times / parts), or a little less if that is very much; infinite if too much.
-inline Cost in_proportion(i64 value, i64 times, i64 parts) {
-  const i64 rest = times % parts;
-  const bool fits = rest == 0 || value <= std::numeric_limits<i64>::max() / rest;
-  return (times / parts) * Cost::milli(value) +
-         Cost::milli(fits ? rest * value / parts : value / parts * rest);
-}
-
 // More steps than any sum has.
 inline constexpr i64 kAnySteps = std::numeric_limits<i64>::max();
 

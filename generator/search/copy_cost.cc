@@ -407,12 +407,6 @@ bool Space::is_panel(const Spec& part, int operand) const {
   return true;
 }
 
-bool Space::used_again(const Spec& s, int operand) const {
-  for (int d = 0; d < dims(); ++d)
-    if (!touches_[operand][d] && s.extent[d] > family().quantum[d]) return true;
-  return false;
-}
-
 i64 Space::asked_view_line(const Place& place) const {
   const LevelDesc& from = machine().levels[place.level];
   return place.packed ? from.asked_panel_millicycles : from.asked_view_millicycles;
@@ -432,7 +426,7 @@ bool Space::views_ask(const Spec& s, int operand) const {
   if (!may_ask(s, operand) || asked_view_line(s.place[operand]) == 0 || has_windows(operand) ||
       operand == problem_.part.asked)
     return false;
-  if (s.place[operand].packed) return used_again(s, operand);
+  if (s.place[operand].packed) return rounds(s, operand) > 1;
   const int dim = dim_along_rows(s, operand);
   if (dim < 0 || computation().dims[dim].reduction) return false;
   const i64 size = bytes(computation().operands[operand].dtype);

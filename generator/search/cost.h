@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 #include "support/diag.h"
 
@@ -42,17 +43,20 @@ class Cost {
                ? infinite()
                : Cost(product);
   }
-  // Of a finite cost: what `part` of `whole` costs, rounded down.
-  constexpr Cost share(i64 part, i64 whole) const {
-    const auto p = static_cast<std::uint64_t>(part), w = static_cast<std::uint64_t>(whole);
-    return Cost(v_ / w * p + v_ % w * p / w);
-  }
 
  private:
   static constexpr std::uint64_t kInfinite = ~std::uint64_t{0};
   constexpr explicit Cost(std::uint64_t v) : v_(v) {}
   std::uint64_t v_ = 0;
 };
+
+// floor(value * times / parts), or a little less if that is very much; infinite if too much.
+inline Cost in_proportion(i64 value, i64 times, i64 parts) {
+  const i64 rest = times % parts;
+  const bool fits = rest == 0 || value <= std::numeric_limits<i64>::max() / rest;
+  return (times / parts) * Cost::milli(value) +
+         Cost::milli(fits ? rest * value / parts : value / parts * rest);
+}
 
 // base + sum of weight[i] * child[i].
 struct AffineCost {

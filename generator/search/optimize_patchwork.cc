@@ -39,8 +39,9 @@ constexpr i64 kRegions = 3;
 
 // What so much of a dim costs where a piece of `largest` costs `each`, which is finite.
 Cost with_rest(Cost each, i64 extent, i64 largest) {
-  const i64 whole = extent / largest;
-  return whole * each + each.share(kRestPercent * (extent % largest), 100 * largest);
+  const i64 rest = extent % largest;
+  return in_proportion(static_cast<i64>(each.value()), 100 * (extent - rest) + kRestPercent * rest,
+                       100 * largest);
 }
 
 }  // namespace
@@ -163,6 +164,9 @@ Cost PatchworkSearch::nominal_cost(const Plan& p, const std::vector<Family>& fam
   Wanted w = wanted(p.largest);
   w.trial = !families.empty();
   w.beside = p.divided >= 0;
+  bool goes_on = false;  // some sum does, in pieces that add
+  for (size_t i = 0; i < loops_.size(); ++i)
+    goes_on |= is_reduction(i) && c_.dims[loops_[i]].extent > p.largest[i];
   const auto all_pieces = [&](Cost each, bool reductions) {
     for (size_t i = 0; i < loops_.size(); ++i) {
       if (is_reduction(i) != reductions) continue;
@@ -174,8 +178,7 @@ Cost PatchworkSearch::nominal_cost(const Plan& p, const std::vector<Family>& fam
     return each;
   };
   Cost each = cost_of(w, families);
-  const Cost unit = Cost::cycles(1);
-  if (each.finite() && all_pieces(unit, true) > unit) {
+  if (each.finite() && goes_on) {
     w.adds = true;
     const Cost adds = cost_of(w, families);
     if (!adds.finite()) return adds;

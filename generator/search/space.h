@@ -384,8 +384,6 @@ class Space {
   i64 asked_view_line(const Place& place) const;  // 0: nobody asks
   // Whether a part of what is packed is no wider than a leaf.
   bool is_panel(const Spec& part, int operand) const;
-  // Whether one leaf after another uses what an operand has here.
-  bool used_again(const Spec& s, int operand) const;
   // As far ahead as is worth it for a stream, twice.
   bool worth_asking(const Region& part) const {
     return part.rows * part.row_bytes <= 2 * machine().prefetch_bytes;

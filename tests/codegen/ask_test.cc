@@ -62,14 +62,25 @@ TEST_CASE("leaves ask where there are two of them, few boxes and an instruction 
   CHECK(!ask_function(functions, isa, job_of(crossing, kExtents[5], Dtype::f32), kL2, 2));
 }
 
+// The code of a program for a matmul by AVX2, of such a family.
+std::string code_of(const std::string& kernel, std::string_view leaf, const std::string& program,
+                    const char* machine = "zen4") {
+  const KernelSpec k = *parse_spec(kernel);
+  const Machine m = *load_machine(machine);
+  const Family family = *parse_family(leaf, k.computation(), *find_isa("avx2"));
+  const Problem p{&k.computation(), &m, family, 1};
+  const Result<ImplPtr> impl = parse_impl(program, p);
+  REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
+  return emit_nest(p, **impl, false).functions;
+}
+
+constexpr std::string_view k6x16 =
+    "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+constexpr std::string_view k2x48 =
+    "fma_f32x8 lane=n quantum=m:2,n:48 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8";
+
 // Four leaves behind every copy.
 TEST_CASE("a program says who asks") {
-  const KernelSpec k = *parse_spec("(a: f32[24,32], b: f32[32,64]): f32 = matmul(a, b)");
-  const Machine machine = *load_machine("zen4");
-  const Family family = *parse_family(
-      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-      k.computation(), *find_isa("avx2"));
-  const Problem p{&k.computation(), &machine, family, 1};
   struct Row {
     std::string_view move;
     int functions, lines, near;  // that ask; of a row in each, to L2 and to L1
@@ -82,10 +93,9 @@ TEST_CASE("a program says who asks") {
                            {"view b to L1 ahead n in leaves", 1, 0, 1}};
   for (const Row& row : kRows) {
     CAPTURE(row.move);
-    const Result<ImplPtr> impl =
-        parse_impl(fmt::format("loop n by 16\n  {}\n    loop m by 6\n      call\n", row.move), p);
-    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
-    const std::string text = emit_nest(p, **impl, false).functions;
+    const std::string text =
+        code_of("(a: f32[24,32], b: f32[32,64]): f32 = matmul(a, b)", k6x16,
+                fmt::format("loop n by 16\n  {}\n    loop m by 6\n      call\n", row.move));
     CHECK(test::count(text, "static inline void ask") == row.functions);
     CHECK(test::count(text, "_MM_HINT_T1") == row.lines);
     CHECK(test::count(text, "_MM_HINT_T0") == row.near);
@@ -95,21 +105,12 @@ TEST_CASE("a program says who asks") {
 // The next part of a panel, 1 KiB, follows this one; four leaves share in asking. In what remains
 // nobody asks.
 TEST_CASE("leaves ask for the next part of a panel") {
-  const KernelSpec k = *parse_spec("(a: f32[24,40], b: f32[40,64] packed): f32 = matmul(a, b)");
-  const Machine machine = *load_machine("zen4");
-  const Family family = *parse_family(
-      "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-      k.computation(), *find_isa("avx2"));
-  const Problem p{&k.computation(), &machine, family, 1};
   constexpr std::string_view kView = "      view b to L1{}\n        loop m by 6\n          call\n";
   const std::string asks = fmt::format(kView, " ahead k in leaves");
-  const Result<ImplPtr> impl =
-      parse_impl(fmt::format("loop n by 16\n  split k by 16\n    first\n{0}    body\n{0}    rest 8"
-                             "\n{1}",
-                             asks, fmt::format(kView, "")),
-                 p);
-  REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
-  const std::string text = emit_nest(p, **impl, false).functions;
+  const std::string text = code_of(
+      "(a: f32[24,40], b: f32[40,64] packed): f32 = matmul(a, b)", k6x16,
+      fmt::format("loop n by 16\n  split k by 16\n    first\n{0}    body\n{0}    rest 8\n{1}", asks,
+                  fmt::format(kView, "")));
   for (const int line : {1024, 1088, 1152, 1216})
     CHECK(test::count(text, fmt::format("(row) + {})), _MM_HINT_T0", line)) == 1);
   CHECK(test::count(text, "_mm_prefetch") == 4);
@@ -119,15 +120,14 @@ TEST_CASE("leaves ask for the next part of a panel") {
 // Four leaves of each copy, whose rows lie in L1, L3 and memory. What is added to was read before.
 TEST_CASE("leaves ask for the lines that a copy of their sums is written to") {
   struct Row {
-    std::string_view kernel, program;
+    std::string kernel, program;
     int functions;
   };
-  constexpr std::string_view kCopied =
-      "loop n by 16\n  copy out to L1\n    loop m by 6\n      call\n";
-  constexpr std::string_view kAdded =
+  const std::string kCopied = "loop n by 16\n  copy out to L1\n    loop m by 6\n      call\n";
+  const std::string kAdded =
       "split k by 16\n  first\n    loop n by 16\n      loop m by 6\n        call\n  body\n"
       "    loop n by 16\n      copy out to L1\n        loop m by 6\n          call\n";
-  constexpr Row kRows[] = {
+  const Row kRows[] = {
       {"(a: f32[24,32], b: f32[32,64]): f32 = matmul(a, b)", kCopied, 0},
       {"(a: f32[24,32], b: f32[32,16384]): f32 = matmul(a, b)", kCopied, 1},
       {"(a: f32[24,32], b: f32[32,160000]): f32 = matmul(a, b)", kCopied, 1},
@@ -136,18 +136,10 @@ TEST_CASE("leaves ask for the lines that a copy of their sums is written to") {
       {"(a: f32[24,32], b: f32[32,16384]): f32 = matmul(a, b)",
        "loop n by 16\n  copy out to L1\n    loop m by 24\n      loop m by 6\n        call\n", 1},
   };
-  const Machine machine = *load_machine("zen4");
   for (const Row& row : kRows) {
     CAPTURE(row.kernel);
     CAPTURE(row.program);
-    const KernelSpec k = *parse_spec(row.kernel);
-    const Family family = *parse_family(
-        "fma_f32x8 lane=n quantum=m:6,n:16 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-        k.computation(), *find_isa("avx2"));
-    const Problem p{&k.computation(), &machine, family, 1};
-    const Result<ImplPtr> impl = parse_impl(row.program, p);
-    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
-    const std::string text = emit_nest(p, **impl, false).functions;
+    const std::string text = code_of(row.kernel, k6x16, row.program);
     CAPTURE(text);
     CHECK(test::count(text, "static inline void ask") == row.functions);
   }
@@ -161,21 +153,13 @@ TEST_CASE("leaves ask for many lines while they compute") {
   };
   // 24, 48 and 96 lines a leaf, in 4, 8 and 16 iterations; 18 in three; and 12, which are few.
   constexpr Row kRows[] = {{16, 2, 0}, {32, 4, 0}, {64, 8, 0}, {12, 0, 2}, {8, 0, 0}};
-  const Machine machine = *load_machine("zen5");
   for (const Row& row : kRows) {
     CAPTURE(row.k);
-    const KernelSpec k =
-        *parse_spec(fmt::format("(a: f32[4,{0}], b: f32[{0},192]): f32 = matmul(a, b)", row.k));
-    const Family family = *parse_family(
-        "fma_f32x8 lane=n quantum=m:2,n:48 a=broadcast_f32x8 b=load_f32x8 out=store_f32x8",
-        k.computation(), *find_isa("avx2"));
-    const Problem p{&k.computation(), &machine, family, 1};
-    const Result<ImplPtr> impl = parse_impl(
+    const std::string text = code_of(
+        fmt::format("(a: f32[4,{0}], b: f32[{0},192]): f32 = matmul(a, b)", row.k), k2x48,
         "loop n by 96\n  copy b to L1 ahead n in leaves\n    loop m by 2\n      loop n by 48\n"
         "        call\n",
-        p);
-    REQUIRE_MESSAGE(impl.ok(), (impl.ok() ? "" : impl.error().str()));
-    const std::string text = emit_nest(p, **impl, false).functions;
+        "zen5");
     const auto loops_of = [&](std::string_view i, int times) {
       return test::count(text, fmt::format("{0} < {1}; ++{0}) {{\n    ask", i, times));
     };

@@ -147,6 +147,8 @@ void LeafWriter::finish_apart() {
 
 void LeafWriter::store_all() {
   if (finishes_apart()) return finish_apart();
+  const Folding how = folding(f_, c_, job_.refs[out_].map);
+  if (how.row != nullptr) return fold_all(how);
   each(output_instances(), [&](const Extents& instance) { store(instance); });
 }
 
@@ -223,17 +225,21 @@ std::vector<std::string> LeafWriter::terms(const Expression& e, const Beside& b,
                      {.inputs = inputs, .extras = extras, .value = value});
 }
 
-// The lanes of one accumulator summed, added to the old value if there is one.
+// The lanes of one accumulator summed.
 void LeafWriter::store_scalar(const Extents& instance) {
   for (std::string_view helper : k_.helpers) functions_.need(helper);
   const std::string sum = names_.fresh("s");
-  const std::string p = at(pointer(out_), output_offsets(instance)[0]);
-  const std::string_view type = c_type(k_.output);
-  w_.line("{} {};", type, sum);
+  w_.line("{} {};", c_type(k_.output), sum);
   w_.code(expand(k_.finish, {{"c", reg(out_, instance, 0)}, {"s", sum}}));
+  store_sum(instance, sum);
+}
+
+// A sum, a variable, added to the old value if there is one.
+void LeafWriter::store_sum(const Extents& instance, const std::string& sum) {
+  const std::string p = at(pointer(out_), output_offsets(instance)[0]);
   const auto add_old = [&] {
     const std::string old = names_.fresh("s");
-    w_.line("{} {};", type, old);
+    w_.line("{} {};", c_type(k_.output), old);
     w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
     join(sum, old, 1);
   };

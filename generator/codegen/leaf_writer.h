@@ -1,11 +1,13 @@
 // The class behind leaf_function(): loads and loops are in leaf.cc, what becomes of the sums in
-// leaf_store.cc, what is asked for in leaf_ask.cc, elements in fours in leaf_fours.cc.
+// leaf_store.cc and leaf_fold.cc, what is asked for in leaf_ask.cc, elements in fours in
+// leaf_fours.cc.
 #pragma once
 
 #include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "codegen/functions.h"
 #include "codegen/leaf.h"
 #include "impl/family.h"
+#include "impl/folding.h"
 
 namespace morello {
 
@@ -126,6 +129,15 @@ class LeafWriter {
   void store(const Extents& instance);
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
+  void store_sum(const Extents& instance, const std::string& sum);
+  void fold_all(const Folding& how);
+  std::string folded(std::string_view shuffle, const std::string& a, const std::string& b);
+  void join_lanes(const std::string& to, const std::string& from);
+  void fold(const Folding& how, std::span<const Extents> registers);
+  void fold_four(const Folding& how, std::span<const Extents> registers,
+                 const std::array<std::string, kFold>& sums);
+  void store_four(const Fold& row, const Extents& first, const Offset& offset,
+                  const std::string& sums);
   void load_body_extras();
   void load_shared_extras();
   std::string extra(int e, const Beside& b, const Extents& instance);

@@ -20,6 +20,9 @@ const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
 // 3, rms_norm of 4096x4096, sums of one, two and four rows before they are scaled: 9.2, 8.7 and 7.9
 // ms, `x * 2` 7.7.)
 const std::vector<i64> kSummedRows = {2, 4};
+// Of rows of so few elements, which lanes are folded four at a time (impl/folding.h).
+const std::vector<i64> kShortSummedRows = {2, 4, 8};
+constexpr i64 kShortRow = 32;
 // Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
 const std::vector<i64> kScalarTile = {1, 2, 4};
 // Independent sets of accumulators, which take the steps of a reduction in turns.
@@ -429,9 +432,11 @@ std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int reg
   auto extent = [&](int d, i64 step) { return d < 0 ? 1 : (c.dims[d].extent + step - 1) / step; };
   std::vector<Tile> out;
   for (auto [row, column] : pairs) {
-    const auto rows = menu(scalar                  ? kScalarTile
-                           : sums_rows && row >= 0 ? kSummedRows
-                                                   : kRows,
+    const bool shared = !(sums_rows && row >= 0);
+    const auto rows = menu(scalar                         ? kScalarTile
+                           : shared                       ? kRows
+                           : extent(lane, 1) <= kShortRow ? kShortSummedRows
+                                                          : kSummedRows,
                            extent(row, 1));
     const i64 step = vector ? k.lanes * regs : 1;
     auto columns =

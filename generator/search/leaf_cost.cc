@@ -24,7 +24,6 @@ constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, t
 // 6.6.)
 constexpr i64 kBesideStoresPercent = 50;
 constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
-constexpr i64 kFinishUops = 6;         // horizontal sum of one vector
 constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
 // Vectors of elements that were stored one by one wait until those are there. (Zen 4, rows that are
 // joined: 7 of 5 elements take 12 ns longer than one by one.)
@@ -197,29 +196,54 @@ Space::Work Space::least_leaf_work(const Extents& tile) const {
 
 // Loading, zeroing, finishing and storing the register tile as if its vectors were whole; how many
 // these are.
-i64 Space::add_whole_edges(const Spec& s, Work& w) const {
+i64 Space::add_whole_edges(const Spec& s, Work& w, Rounding folds) const {
   const Extents e = run_extents(family(), s.extent);
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
-  const int out = c.inputs();
   const bool vector = k.lanes > 1 && !k.lanes_reduce;
   if (k.moves) return 0;
   i64 tile = 1;
   for (int d = 0; d < dims(); ++d)
     if (!c.dims[d].reduction) tile *= vector && d == family().lane ? ceil_div(e[d], k.lanes) : e[d];
-  const Access& store = *store_access(family(), s.place[out].packed);
-  w.add(store.uops, tile);
   w.add(body_extras_, tile);
-  if (!s.place[out].packed) w.add(finished_, tile);
-  if (s.accumulate && family().reload) {
-    w.add(family().reload->uops, tile);
-    w.alu += tile;
+  if (k.lanes_reduce) {
+    add_folds(s, tile, folds, w);
+    return tile;
   }
-  if (k.lanes_reduce)
-    w.alu += tile * kFinishUops;
-  else if (c.reduces())
-    w.alu += tile * (accumulator_sets(family(), c) - 1);
+  add_stores(s, tile, finished_, w);
+  if (c.reduces()) w.alu += tile * (accumulator_sets(family(), c) - 1);
   return tile;
+}
+
+// So many stores, of whole vectors or of elements, and what comes before each.
+void Space::add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) const {
+  const bool packed = s.place[computation().inputs()].packed;
+  w.add(store_access(family(), packed)->uops, times);
+  if (!packed) w.add(finished, times);
+  if (!s.accumulate || family().reload == nullptr) return;
+  w.add(family().reload->uops, times);
+  w.alu += times;
+}
+
+// Registers summed along lanes, and what becomes of the sums. Of a bound, each is a part of a fold
+// and, where that can be, of a store of four: linear in their number.
+void Space::add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const {
+  const bool packed = s.place[computation().inputs()].packed;
+  if (rounding == Rounding::kDown && folding_.row != nullptr) {
+    const bool together = folding_.together >= 0 && !packed;
+    Work fours;
+    fours.add(fold_, registers);
+    if (together) add_stores(s, registers, finished_fours_, fours);
+    w.add(fours.share(kFold), 1);
+    if (!together) add_stores(s, registers, finished_, w);
+    return;
+  }
+  const Folds n = folds_of(folding_, computation(), s.extent);
+  const i64 together = packed ? 0 : n.together;
+  w.add(fold_, n.folds);
+  w.add(fold_alone_, n.alone);
+  add_stores(s, together, finished_fours_, w);
+  add_stores(s, registers - together * kFold, finished_, w);
 }
 
 // Of an output that is not packed: vectors whose elements do not lie side by side there are stored
@@ -233,7 +257,7 @@ void Space::add_apart(i64 vectors, Work& w) const {
 
 void Space::add_edges(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
-  const i64 tile = add_whole_edges(s, w);
+  const i64 tile = add_whole_edges(s, w, Rounding::kUp);
   if (k.lanes == 1 || k.lanes_reduce) return;
   const int out = computation().inputs();
   const Access& store = *store_access(family(), s.place[out].packed);

@@ -19,6 +19,11 @@ struct Space::Work {
     load += u.load * times;
     store += u.store * times;
   }
+  // One of so many equal parts, but for what is lost.
+  Work share(i64 parts) const {
+    return {fma / parts,    bf16 / parts, alu / parts,   shuffle / parts,
+            divide / parts, load / parts, store / parts, chain / parts};
+  }
   // Of what waits for operands.
   i64 vector() const { return fma + bf16 + alu + divide; }
   // What loads or stores of partial vectors cost beyond whole ones, which are counted already.

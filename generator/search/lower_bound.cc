@@ -52,7 +52,7 @@ std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile
     if (packed ? !packs_[out] && !place.packed : place.packed) continue;
     s.place[out].packed = packed;
     Work edges;
-    const i64 vectors = add_whole_edges(s, edges);
+    const i64 vectors = add_whole_edges(s, edges, Rounding::kDown);
     if (!packed) add_apart(vectors, edges);
     const i64 beyond = leaf_millicycles(w, edges) - work_millicycles(w) + kCallMilli;
     ends.push_back({Cost::milli(beyond) + least_loop(), Cost()});

@@ -30,6 +30,8 @@ constexpr i64 kSharedTiles[] = {1, 16, 256};
 // on odd sizes.
 constexpr size_t kMostShapes = 512;
 constexpr i64 kCoarsest = 64;
+// A register's lanes, where an instruction set has no row that folds four.
+constexpr i64 kSumOfLanesUops = 6;
 // From here on powers of 4 in any case, where three dims or more have a size to choose: at most
 // 0.4 % dearer on thirteen kernels, in half the time.
 constexpr i64 kLargeExtent = 1024;
@@ -104,6 +106,7 @@ Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
   }
   stores_given_ = !blocked_[computation().inputs()];
   const int lane = family().lane;
+  describe_folds(walked[computation().inputs()]);
   stores_adjacent_ = lane >= 0 && walked[computation().inputs()].unit_stride(lane) == 1;
   copies_output_ = !root_.place[computation().inputs()].packed;
   output_leaves_ = problem_.output_leaves();
@@ -166,6 +169,29 @@ void Space::describe_extras() {
     }
     if (family().joined >= 0) repeated_rows_ += along_rows(c, family(), t) == AlongRows::kRow;
   }
+}
+
+// What sums of lanes take, where lanes run along the reduction.
+void Space::describe_folds(const AddressMap& output) {
+  const Kernel& k = *family().kernel;
+  if (!k.lanes_reduce) return;
+  folding_ = folding(family(), computation(), output);
+  if (folding_.row == nullptr) {
+    fold_alone_.alu = kSumOfLanesUops;
+    return;
+  }
+  const Uops shuffle = {.alu = 1, .shuffle = 1};
+  const Uops& join = k.join.empty() ? folding_.join->uops : k.join_uops;
+  fold_ = k.ordered_uops;
+  for (int i = 0; i < folding_.row->shuffles; ++i) fold_ += shuffle;
+  for (size_t i = 0; i < kFold - 1 + folding_.row->halves.size(); ++i) fold_ += join;
+  fold_alone_ = k.ordered_uops;
+  for (int lanes = k.lanes; lanes > 1; lanes /= 2) {
+    fold_alone_ += shuffle;
+    fold_alone_ += join;
+  }
+  if (folding_.together >= 0)
+    finished_fours_ = work_of(*family().isa, computation().finish, k.lanes);
 }
 
 // Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A

@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "impl/clip.h"
+#include "impl/folding.h"
 #include "search/coordinates.h"
 #include "search/cost.h"
 #include "search/limits.h"
@@ -331,6 +332,7 @@ class Space {
   i64 shown_percent(const Spec& s, const Call& call) const;
   i64 least_shown_percent(bool next_rows) const;
   void describe_extras();
+  void describe_folds(const AddressMap& output);
   void make_menus();
   bool packing_pays(int operand) const;
   std::vector<i64> first_tiles(int dim) const;
@@ -355,7 +357,9 @@ class Space {
   bool loads_all_the_time() const;
   void add_partial_loads(const Spec& s, Work& w) const;
   i64 reduction_step(int dim) const;
-  i64 add_whole_edges(const Spec& s, Work& w) const;
+  i64 add_whole_edges(const Spec& s, Work& w, Rounding folds) const;
+  void add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) const;
+  void add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const;
   void add_edges(const Spec& s, Work& w) const;
   void add_apart(i64 vectors, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
@@ -500,11 +504,14 @@ class Space {
   bool streams_ = false;  // as far as all leaves are concerned
   bool packs_[kMaxOperands] = {};
   bool loads_all_the_time_ = false;
-  int fours_ = -1;     // the input that leaves might broadcast in fours (impl/fours.h)
-  Uops mapped_;        // of one vector: the body, or what of it comes before the row of a sum
-  Uops body_extras_;   // of one vector: what the body of a sum reads beside it
-  Uops finished_;      // of one vector or sum: in leaves
-  Uops written_back_;  // of one vector: from a copy with sums
+  int fours_ = -1;          // the input that leaves might broadcast in fours (impl/fours.h)
+  Uops mapped_;             // of one vector: the body, or what of it comes before the row of a sum
+  Uops body_extras_;        // of one vector: what the body of a sum reads beside it
+  Uops finished_;           // of one vector or sum: in leaves
+  Folding folding_;         // of sums along lanes, where the user put the output
+  Uops fold_, fold_alone_;  // of four registers, of one
+  Uops finished_fours_;     // of four sums that are stored at once
+  Uops written_back_;       // of one vector: from a copy with sums
   i64 written_back_lanes_ = 1;
   bool full_extra_[kMaxExtras] = {};  // an element for every one of the output
   int extra_run_[kMaxExtras] = {};    // dim along which its elements are adjacent; -1: none

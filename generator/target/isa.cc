@@ -49,6 +49,13 @@ const Function* Isa::function(Fn fn, Dtype type, int lanes) const {
   return nullptr;
 }
 
+const Fold* Isa::fold(Dtype type, int lanes) const {
+  for (std::span<const Fold> rows : folds)
+    for (const Fold& f : rows)
+      if (f.type == type && f.lanes == lanes) return &f;
+  return nullptr;
+}
+
 const Computation& meaning(std::string_view implements) {
   // Rows are asked for by all threads of a search. Entries of a map stay where they are, so the
   // reference outlives the lock.

@@ -123,6 +123,11 @@ struct Kernel {
   // `code`; `uops` are half of what it takes then.
   std::string_view pair = {};
   std::string_view finish = {};  // lanes_reduce: "{s} = hsum({c});", the sum of the lanes
+  // ... and where a Function joins registers with more instructions than most need: when four may
+  // be folded by `join`, "{c} = max({a}, {b});", a condition on {a}, {b}, {c} and {d}.
+  std::string_view ordered = {};
+  std::string_view join = {};
+  Uops ordered_uops = {}, join_uops = {};
   Uops uops = {};
   int latency = 0;  // cycles from accumulator to accumulator
   int temps = 0;    // further vector registers the row keeps busy: temporaries
@@ -148,6 +153,22 @@ struct Transpose {
   bool dense_rows = false;
   bool dense_columns = false;
   std::string_view code;
+};
+
+// Four registers made into one whose first four lanes, and every four that follow, are what the
+// lanes of each are together; between the steps two registers are joined by a Function.
+struct Fold {
+  std::string_view name;
+  Dtype type = Dtype::f32;  // of the lanes
+  int lanes = 8;
+  // Of two registers {a} and {b}: {x} and {y}, which joined have half of the lanes of either.
+  std::string_view singles;  // first and second, then third and fourth
+  std::string_view pairs;    // then what these have made
+  // Then {y} of {a}, to be joined with {a}: {a} with its parts of four lanes in another order.
+  std::span<const std::string_view> halves;
+  std::string_view load;   // {r} of four elements at {p}; the other lanes are any numbers
+  std::string_view store;  // the first four lanes of {r} to {p}
+  int shuffles = 0;        // uops of all that
 };
 
 // A function of an Expression (spec/expression.h) on registers: {c} = fn({a}[, {b}[, {d}]]).
@@ -203,6 +224,7 @@ struct Isa {
   std::vector<std::span<const Access>> accesses;
   std::vector<std::span<const Transpose>> transposes = {};
   std::vector<std::span<const Function>> functions = {};
+  std::vector<std::span<const Fold>> folds = {};
 
   std::string_view register_type(Dtype t, int lanes) const;
   // The number in every lane of a register.
@@ -212,6 +234,7 @@ struct Isa {
   int widest() const;
   // Null: it has none.
   const Function* function(Fn fn, Dtype type, int lanes) const;
+  const Fold* fold(Dtype type, int lanes) const;
 };
 
 std::span<const Isa* const> isa_table();

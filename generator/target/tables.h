@@ -11,6 +11,7 @@ struct Rows {
   std::span<const Access> accesses;
   std::span<const Transpose> transposes = {};
   std::span<const Function> functions = {};
+  std::span<const Fold> folds = {};
   std::string_view prelude;  // helper functions the templates of this family call
 };
 

@@ -24,7 +24,9 @@ void encode(Type t, double value, unsigned char* p);
 // Numbers of our own, the same everywhere.
 class Numbers {
  public:
-  explicit Numbers(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+  // Not a multiple of next()'s own step, or seeds that follow one another would give the same
+  // numbers, one further.
+  explicit Numbers(std::uint64_t seed) : state_(seed * 0xd1342543de82ef95u + 0x2545f4914f6cdd1du) {}
   std::uint64_t next() {  // splitmix64
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -107,7 +107,7 @@ void check_spec(const KernelSpec& k, int turn, Searches& searches, Tally& tally)
       CAPTURE(f->str(k.computation()));
       Machine machine = ++turn % 2 == 0 ? toy_machine(256, 512) : toy_machine(2048, 0);
       if (turn % 3 == 0) machine = streaming(machine, 64, turn % 4 < 2 ? 3000 : 15'000);
-      if (turn % 5 == 0) machine = asking(machine);
+      if (turn % 3 == 1) machine = asking(machine);
       const int threads = kThreads[turn % std::size(kThreads)];
       any |= check_space(k, machine, *f, threads, searches, tally);
     }

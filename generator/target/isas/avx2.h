@@ -6,9 +6,9 @@
 namespace morello::isas {
 
 inline constexpr const Rows* kAvx2Rows[] = {
-    &kernels::avx2_f32,  &kernels::avx2_int,    &kernels::avx2_i7,         &kernels::avx2_reduce,
-    &kernels::avx2_math, &kernels::avx2_access, &kernels::avx2_interleave, &kernels::avx2_transpose,
-    &kernels::f16c,      &kernels::scalar,      &kernels::scalar_math};
+    &kernels::avx2_f32,       &kernels::avx2_int,  &kernels::avx2_i7,     &kernels::avx2_reduce,
+    &kernels::avx2_fold,      &kernels::avx2_math, &kernels::avx2_access, &kernels::avx2_interleave,
+    &kernels::avx2_transpose, &kernels::f16c,      &kernels::scalar,      &kernels::scalar_math};
 
 inline constexpr RegisterType kAvx2Registers[] = {
     {Dtype::f32, 8, "__m256", "_mm256_set1_ps({x})", "_mm256_blend_ps({b}, {a}, {m})"},

@@ -5,16 +5,16 @@
 
 namespace morello::isas {
 
-inline constexpr const Rows* kAvx512Rows[] = {&kernels::avx512_f32,  &kernels::avx512_int,
-                                              &kernels::avx512_i7,   &kernels::avx512_reduce,
-                                              &kernels::avx512_math, &kernels::avx512_access};
+inline constexpr const Rows* kAvx512Rows[] = {
+    &kernels::avx512_f32,  &kernels::avx512_int,  &kernels::avx512_i7,    &kernels::avx512_reduce,
+    &kernels::avx512_fold, &kernels::avx512_math, &kernels::avx512_access};
 // And behind them those of AVX2 but for its arithmetic on floats. Its transpositions move 16 to 32
 // bytes of a row at a time, which is what panels have; its vectors are for dims that are no longer
 // (impl/family.h).
 inline constexpr const Rows* kAvx512ShortRows[] = {
-    &kernels::avx2_int,    &kernels::avx2_reduce,     &kernels::avx2_math,
-    &kernels::avx2_access, &kernels::avx2_interleave, &kernels::avx2_transpose,
-    &kernels::f16c,        &kernels::scalar,          &kernels::scalar_math};
+    &kernels::avx2_int,    &kernels::avx2_reduce,     &kernels::avx2_fold,      &kernels::avx2_math,
+    &kernels::avx2_access, &kernels::avx2_interleave, &kernels::avx2_transpose, &kernels::f16c,
+    &kernels::scalar,      &kernels::scalar_math};
 
 // Of a set with more rows. Helpers of short vectors come first: others call them.
 inline std::string avx512_preludes(RowList more) {

@@ -23,6 +23,7 @@ inline void add_rows(Isa& isa, RowList families) {
     isa.accesses.push_back(rows->accesses);
     isa.transposes.push_back(rows->transposes);
     isa.functions.push_back(rows->functions);
+    isa.folds.push_back(rows->folds);
   }
 }
 

@@ -36,6 +36,11 @@ MORELLO_UNUSED MORELLO_TARGET static inline std::int32_t hmin_i32x8(__m256i v) n
 }
 )";
 
+// No NaN among them.
+static constexpr std::string_view kOrdered =
+    "_mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps({a}, {b}, _CMP_UNORD_Q), "
+    "_mm256_cmp_ps({c}, {d}, _CMP_UNORD_Q))) == 0";
+
 static constexpr std::string_view kMaxF32Helpers[] = {kMaxF32};
 static constexpr std::string_view kMaxI32Helpers[] = {kMaxI32};
 static constexpr std::string_view kMinF32Helpers[] = {kMinF32};
@@ -76,6 +81,10 @@ static constexpr Kernel kKernels[] = {
      .pair = "{c} = _mm256_or_ps(_mm256_max_ps(_mm256_max_ps({a}, {b}), {c}), "
              "_mm256_cmp_ps({a}, {b}, _CMP_UNORD_Q));",
      .finish = "{s} = hmax_f32x8({c});",
+     .ordered = kOrdered,
+     .join = "{c} = _mm256_max_ps({a}, {b});",
+     .ordered_uops = {.alu = 4},
+     .join_uops = {.alu = 1},
      .uops = {.alu = 2},
      .latency = 5,
      .helpers = kMaxF32Helpers},
@@ -97,6 +106,10 @@ static constexpr Kernel kKernels[] = {
      .pair = "{c} = _mm256_or_ps(_mm256_min_ps(_mm256_min_ps({a}, {b}), {c}), "
              "_mm256_cmp_ps({a}, {b}, _CMP_UNORD_Q));",
      .finish = "{s} = hmin_f32x8({c});",
+     .ordered = kOrdered,
+     .join = "{c} = _mm256_min_ps({a}, {b});",
+     .ordered_uops = {.alu = 4},
+     .join_uops = {.alu = 1},
      .uops = {.alu = 2},
      .latency = 5,
      .helpers = kMinF32Helpers},

@@ -43,6 +43,11 @@ MORELLO_UNUSED MORELLO_TARGET static inline std::int32_t hmin_i32x16(__m512i v) 
 }
 )";
 
+// No NaN among them.
+static constexpr std::string_view kOrdered =
+    "(_mm512_cmp_ps_mask({a}, {b}, _CMP_UNORD_Q) | "
+    "_mm512_cmp_ps_mask({c}, {d}, _CMP_UNORD_Q)) == 0";
+
 static constexpr std::string_view kMaxF32Helpers[] = {kMaxF32};
 static constexpr std::string_view kMaxI32Helpers[] = {kMaxI32};
 static constexpr std::string_view kMinF32Helpers[] = {kMinF32};
@@ -79,6 +84,10 @@ static constexpr Kernel kKernels[] = {
      .maps = true,
      .code = "{c} = _mm512_mask_max_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
      .finish = "{s} = hmax_f32x16({c});",
+     .ordered = kOrdered,
+     .join = "{c} = _mm512_maskz_max_ps(0xffff, {a}, {b});",
+     .ordered_uops = {.alu = 3},
+     .join_uops = {.alu = 1},
      .uops = {.alu = 2},
      .latency = 4,
      .helpers = kMaxF32Helpers},
@@ -96,6 +105,10 @@ static constexpr Kernel kKernels[] = {
      .maps = true,
      .code = "{c} = _mm512_mask_min_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
      .finish = "{s} = hmin_f32x16({c});",
+     .ordered = kOrdered,
+     .join = "{c} = _mm512_maskz_min_ps(0xffff, {a}, {b});",
+     .ordered_uops = {.alu = 3},
+     .join_uops = {.alu = 1},
      .uops = {.alu = 2},
      .latency = 4,
      .helpers = kMinF32Helpers},

@@ -107,9 +107,39 @@ constexpr Row kJoinedRows[] = {
      "avx2", "map_f32x8 lane=i1 quantum=i1:4,i2:70", 1, "loop i0 by 1\n  call\n"},
 };
 
+// Lanes that are summed: fours that are stored at once, of which some are three; what is made of
+// them; sums that go on; rows apart, columns of a result and copies, which are stored one by one.
+constexpr Row kFoldedRows[] = {
+    {"(x: f32[29,8]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:8,k:8", 1,
+     "loop i by 8\n  body\n    call\n  rest 5\n    call\n"},
+    {"(x: f32[31,13]): f32 = reduce_max(x, axis=1)", "avx512",
+     "hmax_f32x16 lane=k quantum=i:8,k:16", 1,
+     "loop i by 8\n  body\n    call\n  rest 7\n    call\n"},
+    {"(x: f32[10,40]): f32 = reduce_sum(x * x, axis=1) * 0.5 + 1", "avx2",
+     "dot_f32x8 lane=k quantum=i:4,k:16", 1,
+     "copy out to L1\n  split k by 16\n    first\n      loop i by 4\n        body\n          call\n"
+     "        rest 2\n          call\n    body\n      loop i by 4\n        body\n          call\n"
+     "        rest 2\n          call\n    rest 8\n      loop i by 4\n        body\n          call\n"
+     "        rest 2\n          call\n"},
+    {"(a: f32[2,24], b: f32[24,11] col): f32 = matmul(a, b)", "avx512",
+     "dot_f32x16 lane=k quantum=n:8,k:16", 1,
+     "loop m by 1\n  split k by 16\n    first\n      loop n by 8\n        body\n          call\n"
+     "        rest 3\n          call\n    rest 8\n      loop n by 8\n        body\n          call\n"
+     "        rest 3\n          call\n"},
+    {"(a: f32[2,24], b: f32[24,12] col): f32 col = matmul(a, b)", "avx2",
+     "dot_f32x8 lane=k quantum=m:2,n:4,k:8", 1, "loop n by 4\n  call\n"},
+    {"(a: bf16[1,70], b: bf16[70,24] col, c: bf16[24]): bf16 = relu(matmul(a, b) + c)", "avx512",
+     "dot_f32x16 lane=k quantum=n:4,k:64 apart=n", 1, "loop n by 4\n  call\n"},
+    {"(a: u8[3,50], b: i8[50,7] col): i32 = matmul(a, b)", "avx2",
+     "dot_i16x16 lane=k quantum=m:3,n:3,k:16", 2,
+     "copy a to L1\n  copy b to L1\n    loop n by 3\n      body\n        call\n      rest 1\n      "
+     "  call\n"},
+};
+
 TEST_CASE("hand-written programs") {
   std::vector<std::unique_ptr<Kernel>> kernels;
-  for (const auto& rows : {std::span<const Row>(kRows), std::span<const Row>(kJoinedRows)})
+  for (const auto& rows : {std::span<const Row>(kRows), std::span<const Row>(kJoinedRows),
+                           std::span<const Row>(kFoldedRows)})
     for (const Row& row : rows) {
       kernels.push_back(
           std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));

@@ -57,6 +57,36 @@ TEST_CASE("where nothing is summed vectors are loaded, computed and stored at on
   }
 }
 
+// Seven shuffles and four joins, two a cycle, for four registers or three; three of each for one by
+// itself. Maxima are looked at for NaN before. Results of another type are stored one by one. The
+// call takes 5 cycles, the sums wait 4.5.
+TEST_CASE("sums of lanes cost their part of a fold") {
+  constexpr std::string_view kSum = "(x: f32[64,8]): f32 = reduce_sum(x, axis=1)";
+  constexpr std::string_view kMost = "(x: f32[64,8]): f32 = reduce_max(x, axis=1)";
+  constexpr std::string_view kBf16 = "(x: f32[64,8]): bf16 = reduce_sum(x, axis=1)";
+  struct Row {
+    std::string_view spec, kernel, store;
+    i64 rows;
+    double cycles;
+  };
+  constexpr Row kTable[] = {
+      {kSum, "hsum_f32x8", "store_f32", 8, 9.5 + 11},
+      {kSum, "hsum_f32x8", "store_f32", 4, 9.5 + 5.5},
+      {kSum, "hsum_f32x8", "store_f32", 3, 9.5 + 5.5},
+      {kSum, "hsum_f32x8", "store_f32", 2, 9.5 + 6},
+      {kSum, "hsum_f32x8", "store_f32", 1, 9.5 + 3},
+      {kMost, "hmax_f32x8", "store_f32", 8, 13.5 + 15},
+      {kBf16, "hsum_f32x8", "store_bf16", 8, 9.5 + 43},
+  };
+  for (const Row& row : kTable) {
+    CAPTURE(row.spec);
+    CAPTURE(row.rows);
+    const std::string family =
+        fmt::format("{} lane=k quantum=i:8,k:8 x=load_f32x8 out={}", row.kernel, row.store);
+    CHECK(cycles({row.spec, family, "avx2", {row.rows, 8}}, kL1) == doctest::Approx(row.cycles));
+  }
+}
+
 // Eight rows whose lines come in turn where nobody asks: a leaf that sums for longer than L3 takes
 // waits for 4 percent of its latency each, in what does not overlap with the sums. Not a single
 // row, nor one that asks, nor one so short that stores of the next ones overlap.

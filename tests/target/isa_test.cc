@@ -47,6 +47,7 @@ TEST_CASE("extensions") {
     for (const auto& rows : isa->base->accesses) CHECK(has(isa->accesses, rows));
     for (const auto& rows : isa->base->transposes) CHECK(has(isa->transposes, rows));
     for (const auto& rows : isa->base->functions) CHECK(has(isa->functions, rows));
+    for (const auto& rows : isa->base->folds) CHECK(has(isa->folds, rows));
     for (const std::string_view f : isa->base->cpu_features)
       CHECK(std::count(isa->cpu_features.begin(), isa->cpu_features.end(), f) == 1);
     CHECK((!isa->runs_here() || isa->base->runs_here()));
@@ -62,6 +63,8 @@ TEST_CASE("names are unique within an instruction set") {
       for (const Access& a : rows) CHECK_MESSAGE(names.insert(a.name).second, a.name);
     for (const auto& rows : isa->transposes)
       for (const Transpose& t : rows) CHECK_MESSAGE(names.insert(t.name).second, t.name);
+    for (const auto& rows : isa->folds)
+      for (const Fold& f : rows) CHECK_MESSAGE(names.insert(f.name).second, f.name);
     names.clear();
     for (const auto& rows : isa->functions)
       for (const Function& f : rows) CHECK_MESSAGE(names.insert(f.name).second, f.name);
@@ -199,6 +202,26 @@ TEST_CASE("every row agrees with what it implements") {
       for (const Transpose& t : rows) check_transpose(t);
     for (const auto& rows : isa->functions)
       for (const Function& f : rows) check_function(*isa, f);
+  }
+}
+
+// Lanes that run along a reduction are folded four registers at a time, by a Function or by what a
+// row has for registers that it says something of.
+TEST_CASE("every row whose lanes are summed has a fold") {
+  for (const Isa* isa : isa_table()) {
+    CAPTURE(isa->name);
+    for (const auto& rows : isa->kernels)
+      for (const Kernel& k : rows) {
+        CAPTURE(k.name);
+        CHECK(k.join.empty() == k.ordered.empty());
+        if (!k.lanes_reduce) continue;
+        CHECK(isa->fold(k.output, k.lanes) != nullptr);
+        CHECK(isa->function(joined_by(meaning(k.implements).combine), k.output, k.lanes) !=
+              nullptr);
+      }
+    for (const auto& rows : isa->folds)
+      for (const Fold& f : rows)
+        CHECK((1 << (f.halves.size() + 2)) == f.lanes);  // four, and a half for every doubling
   }
 }
 

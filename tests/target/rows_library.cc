@@ -40,8 +40,18 @@ std::string function(std::string_view row, std::string_view part, const std::str
       row, part, row, part, body);
 }
 
+// Four registers r0 to r3 from a on.
+std::string load_four(const std::string& type) {
+  std::string text;
+  for (int i = 0; i < 4; ++i)
+    text += load(type, fmt::format("r{}", i),
+                 fmt::format("static_cast<const char*>(a) + {} * sizeof({})", i, type));
+  return text;
+}
+
 // code, once: c = code(a, b, c); pair: c = pair(a, b, c), both registers of the one input; finish:
-// scalar c = sum of the lanes of a.
+// scalar c = sum of the lanes of a; join: c = join(a, b); ordered: int c, whether four registers
+// from a on may be joined so.
 std::string kernel(const Isa& isa, const Kernel& k) {
   const std::string out = type_of(isa, k.lanes, k.output);
   const Names names = {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}, {"{s}", "rs"}, {"{t}", "rt"}};
@@ -62,7 +72,41 @@ std::string kernel(const Isa& isa, const Kernel& k) {
     text += function(k.name, "finish",
                      load(out, "rc", "a") + fmt::format("  {} rs;\n", c_type(k.output)) +
                          code(k.finish) + save("rs", "c"));
-  return text;
+  if (k.join.empty()) return text;
+  const std::string join = expand(k.join, {{"{a}", "ra"}, {"{b}", "rb"}, {"{c}", "rc"}});
+  const std::string ordered =
+      expand(k.ordered, {{"{a}", "r0"}, {"{b}", "r1"}, {"{c}", "r2"}, {"{d}", "r3"}});
+  return text +
+         function(k.name, "join",
+                  load(out, "ra", "a") + load(out, "rb", "b") +
+                      fmt::format("  {} rc;\n  {}\n", out, join) + save("rc", "c")) +
+         function(k.name, "ordered",
+                  load_four(out) + fmt::format("  const int is = {} ? 1 : 0;\n", ordered) +
+                      save("is", "c"));
+}
+
+// code: four elements c, each of what a register of four from a on is together, joined by addition;
+// load: four elements c as they come from a.
+std::string fold(const Isa& isa, const Fold& f) {
+  const std::string type = type_of(isa, f.lanes, f.type), element(c_type(f.type));
+  const std::string target = fmt::format("  auto* t = static_cast<{}*>(c);\n", element);
+  const auto step = [&](std::string_view shuffle, const std::string& a, const std::string& b) {
+    const std::string sum = expand(isa.function(Fn::kAdd, f.type, f.lanes)->code,
+                                   {{"{a}", "x"}, {"{b}", "y"}, {"{c}", a}});
+    return "  " + expand(shuffle, {{"{x}", "x"}, {"{y}", "y"}, {"{a}", a}, {"{b}", b}}) + "\n  " +
+           sum + "\n";
+  };
+  std::string code = load_four(type) + target + fmt::format("  {} x, y;\n", type);
+  code += step(f.singles, "r0", "r1") + step(f.singles, "r2", "r3") + step(f.pairs, "r0", "r2");
+  for (const std::string_view half : f.halves) code += "  x = r0;\n" + step(half, "r0", "");
+  const auto store = [&](const char* r) {
+    return "  " + expand(f.store, {{"{p}", "t + 0"}, {"{r}", r}}) + "\n";
+  };
+  const std::string from = fmt::format("  const auto* s = static_cast<const {}*>(a);\n", element);
+  const std::string given = expand(f.load, {{"{p}", "s + 0"}, {"{r}", "x"}});
+  return function(f.name, "code", code + store("r0")) +
+         function(f.name, "load",
+                  from + target + fmt::format("  {} x;\n  {}\n", type, given) + store("x"));
 }
 
 // A load reads memory a and writes its registers to c, r0 then r1; a store reads its register from
@@ -161,6 +205,8 @@ std::string source(const Isa& isa) {
     for (const Access& a : rows) text += access(isa, a);
   for (const auto& rows : isa.transposes)
     for (const Transpose& t : rows) text += transpose(t);
+  for (const auto& rows : isa.folds)
+    for (const Fold& f : rows) text += fold(isa, f);
   for (const auto& rows : isa.functions)
     for (const Function& f : rows) text += function(isa, f);
   return text + "}  // namespace rows\n";

@@ -409,6 +409,59 @@ void test_transpose(const RowsLibrary& library, const Transpose& t, Source& sour
   CHECK(dst[-1] == 0xee);
 }
 
+// ---- Folds. ----
+
+void test_fold(const RowsLibrary& library, const Fold& f, Source& source) {
+  CAPTURE(f.name);
+  constexpr size_t kRegisters = 4;
+  const size_t size = static_cast<size_t>(bytes(f.type));
+  std::vector<unsigned char> registers(kRegisters * static_cast<size_t>(f.lanes) * size);
+  double want[kRegisters] = {};
+  for (size_t i = 0; i < registers.size() / size; ++i) {
+    const double value = static_cast<int>(source.bits() % 2001) - 1000;  // sums are exact
+    encode(f.type, value, &registers[i * size]);
+    want[i / static_cast<size_t>(f.lanes)] += value;
+  }
+  Fence from, to;
+  unsigned char* got = to.last(kRegisters * size);
+  library.find(f.name, "code")(registers.data(), nullptr, got);
+  for (size_t i = 0; i < kRegisters; ++i) CHECK(decode(f.type, got + i * size) == want[i]);
+  unsigned char* given = from.last(kRegisters * size);
+  std::memcpy(given, got, kRegisters * size);
+  std::memset(got, 0xee, kRegisters * size);
+  library.find(f.name, "load")(given, nullptr, got);
+  CHECK(std::memcmp(got, given, kRegisters * size) == 0);
+}
+
+// One NaN in any place, or none; and what is joined without any is the combination.
+void test_join(const RowsLibrary& library, const Kernel& k, Source& source) {
+  CAPTURE(k.name);
+  const Computation& c = meaning(k.implements);
+  const FnDef& join = *fn_def(joined_by(c.combine));
+  const int lanes = k.lanes, all = 4 * lanes, size = static_cast<int>(bytes(k.output));
+  std::vector<unsigned char> x(static_cast<size_t>(all * size));
+  const auto at = [&](int i) { return &x[static_cast<size_t>(i * size)]; };
+  std::vector<double> values;
+  for (int i = 0; i < all; ++i) {
+    values.push_back(source.element(k.output, false));
+    encode(k.output, values.back(), at(i));
+  }
+  int ordered = -1;
+  library.find(k.name, "ordered")(x.data(), nullptr, &ordered);
+  CHECK(ordered == 1);
+  Image got{};
+  library.find(k.name, "join")(at(0), at(lanes), got.data());
+  for (int l = 0; l < lanes; ++l)
+    CHECK(decode(k.output, &got[static_cast<size_t>(l * size)]) ==
+          join.real(values[static_cast<size_t>(l)], values[static_cast<size_t>(lanes + l)], 0));
+  for (int i = 0; i < all; ++i) {
+    encode(k.output, std::nan(""), at(i));
+    library.find(k.name, "ordered")(x.data(), nullptr, &ordered);
+    CHECK(ordered == 0);
+    encode(k.output, values[static_cast<size_t>(i)], at(i));
+  }
+}
+
 // join(join(start, a), b) of reductions that take two registers at once: every lane of either may
 // be NaN, and so may what there was.
 void test_pair(const RowsLibrary& library, const Kernel& k, Source& source, bool hard) {
@@ -448,6 +501,11 @@ void test_rows(const Isa& isa, const std::string& compiler, const std::string& o
     for (const Kernel& k : rows)
       for (int round = 0; round < 400 && !k.pair.empty(); ++round)
         test_pair(library, k, source, round % 2 == 1);
+  for (const auto& rows : isa.kernels)
+    for (const Kernel& k : rows)
+      if (!k.join.empty()) test_join(library, k, source);
+  for (const auto& rows : isa.folds)
+    for (const Fold& f : rows) test_fold(library, f, source);
   for (const auto& rows : isa.accesses)
     for (const Access& a : rows) test_access(library, a, source, step);
   for (const auto& rows : isa.transposes)

@@ -86,6 +86,8 @@ struct Access {
   // it cannot. What is stored so others see after Isa::fence.
   std::string_view streamed = "";
   int streamed_alignment = 0;
+  // Of a store that rounds: subnormal numbers become 0 of their sign (docs/spec.md).
+  bool flushes = false;
   // Of a broadcast: fills {r0} with what {p} and the next three elements are, over and over, ...
   std::string_view fours = "";
   // ... and makes a broadcast of number {n} of these, 0 to 3, from such a register {p}. Empty: one

@@ -173,7 +173,13 @@ std::vector<Interval> Evaluator::result(const Made& r) {
   std::vector<Array> all = {value(r.node, is_float(r.tensor.type))};
   std::vector<Interval> out;
   for_each(shape, all, [&](const std::vector<i64>& at) { out.push_back(element(all[0], at[0])); });
+  store_as(r.tensor.type, out);
   return out;
+}
+
+void Evaluator::store_as(Type t, std::vector<Interval>& values) const {
+  if (flushes_ && t == Type::bf16)
+    for (Interval& i : values) i = or_zero(i);
 }
 
 Array Evaluator::value(int node, bool real) {
@@ -199,8 +205,10 @@ Array Evaluator::name(int number, bool real) {
   Array& known = named_[static_cast<std::size_t>(2 * number + (real && !n.typed))];
   if (known.at.empty()) {
     Array made = value(n.node, n.typed ? is_float(n.type) : real);
-    if (n.typed)
+    if (n.typed) {
+      store_as(n.type, made.at);
       for (Interval& i : made.at) i = rounded_to(n.type, i);
+    }
     known = std::move(made);
   }
   Array out = known;

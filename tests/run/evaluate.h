@@ -16,13 +16,15 @@ struct Array {
 
 class Evaluator {
  public:
-  // `inputs`: the values of each parameter, row-major. `flushes`: products of bf16 may take
-  // subnormal numbers for 0.
+  // `inputs`: the values of each parameter, row-major. `flushes`: what multiplies bf16 or rounds to
+  // it may take subnormal numbers for 0.
   Evaluator(const Subject& s, const std::vector<Values>& inputs, bool flushes)
       : s_(s), inputs_(inputs), flushes_(flushes), named_(static_cast<std::size_t>(2 * s.names)) {}
 
   // In f32 or in i32.
   std::vector<Interval> result(const Made& r);
+  // What is stored as that type, before it is rounded.
+  void store_as(Type t, std::vector<Interval>& values) const;
   Factor factor(int node);  // as an operand of matmul or conv2d
 
  private:

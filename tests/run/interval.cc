@@ -71,6 +71,14 @@ Interval either(const Interval& a, const Interval& b) {
   return out;
 }
 
+Interval or_zero(const Interval& a) {
+  Interval out = a;
+  if (a.unchecked || std::isnan(a.lo)) return out;
+  if (std::fabs(a.lo) < FLT_MIN) out.lo = std::min(a.lo, std::copysign(0.0, a.lo));
+  if (std::fabs(a.hi) < FLT_MIN) out.hi = std::max(a.hi, std::copysign(0.0, a.hi));
+  return out;
+}
+
 Interval rounded_to(Type t, const Interval& a) {
   if (a.unchecked || is_nan(a)) return {.lo = a.lo, .hi = a.hi, .unchecked = a.unchecked};
   if (t == Type::i16)

@@ -33,6 +33,7 @@ Interval square(const Interval& a);  // mul(a, a), which knows that both are the
 // What both allow: an operation that may be done in one of two ways.
 Interval either(const Interval& a, const Interval& b);
 Interval rounded_to(Type t, const Interval& a);  // and stored
+Interval or_zero(const Interval& a);             // where it may be subnormal in f32
 
 // 1 where it holds, 0 where it does not, or both.
 Interval compared(Word w, const Interval& a, const Interval& b);

@@ -62,12 +62,15 @@ Reference reference(const Subject& s, const std::vector<Values>& inputs, bool fl
   Product p = product(a, b, true, type);
   if (is_float(type))
     for (Interval& i : p.sums) i = rounded_to(Type::f32, i);
+  evaluator.store_as(type, p.sums);
   return {std::move(p.sums), std::move(p.row_sums), p.every};
 }
 
 bool may_flush(const Subject& s) {
   const auto bf16 = [](const Tensor& t) { return t.type == Type::bf16; };
   return std::any_of(s.param, s.param + s.params, bf16) ||
+         std::any_of(s.result, s.result + s.results,
+                     [&](const Made& r) { return bf16(r.tensor); }) ||
          std::any_of(s.named, s.named + s.names,
                      [](const Name& n) { return n.type == Type::bf16; });
 }

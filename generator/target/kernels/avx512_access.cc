@@ -79,8 +79,7 @@ static constexpr Access kSplitBf16 = {
 // What rounds takes 6 instructions and a shuffle; priced as one more, since it comes behind all
 // else and fills the queue of what waits. (Zen 4, a vector of bf16 to bf16: silu that rounds in its
 // leaf 18.7 cycles, in a loop of its own behind it 16.3; convert of f32 in L2 4.2. With vpmovdw and
-// another NaN 10 instructions, 4.7. vcvtneps2bf16 flushes subnormal numbers; behind a branch for
-// these silu takes 0.96 of the time in its leaf.)
+// another NaN 10 instructions, 4.7. AVX512_BF16 has an instruction: avx512_bf16.cc.)
 static constexpr Access kStoreBf16 = {
     .name = "store_bf16x16",
     .implements = "(x: f32[16]): bf16[16] = convert(x)",

@@ -43,6 +43,19 @@ bool finishes_by_helpers(const Family& f, const Computation& c) {
   });
 }
 
+// Elements are those of the input: nothing is rounded.
+static bool moves_only(const Computation& c) {
+  return !c.reduces() && c.finish.empty() && c.body.size() == 1 && c.inputs() == 1 &&
+         c.operands[0].dtype == c.output().dtype;
+}
+// One that does not flush.
+static const Access* exact_store_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
+  return find(isa, [&](const Access& a) {
+    return a.kind == Access::Kind::kStore && a.lanes == lanes && a.takes(memory) && a.reg == reg &&
+           !a.flushes;
+  });
+}
+
 bool computes(const Isa& isa, const Expression& e, int lanes) {
   return std::all_of(e.begin(), e.end(), [&](const Term& t) {
     return !fn_def(t.fn) || isa.function(t.fn, t.type, lanes);
@@ -56,8 +69,9 @@ Finishing finishing(const Isa& isa, const Computation& c, int lanes, int lane) {
     f.extras.push_back(extra_row(isa, o, lanes, lane, c.result()));
     if (!f.extras.back()) return f;
   }
-  if (computes(isa, c.finish, lanes) && (c.reduces() || computes(isa, c.body, lanes)))
-    f.store = store_row(isa, lanes, c.output().dtype, c.result());
+  if (!computes(isa, c.finish, lanes) || !(c.reduces() || computes(isa, c.body, lanes))) return f;
+  f.store = moves_only(c) ? exact_store_row(isa, lanes, c.output().dtype, c.result())
+                          : store_row(isa, lanes, c.output().dtype, c.result());
   return f;
 }
 

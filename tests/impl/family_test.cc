@@ -38,6 +38,9 @@ constexpr Row kRows[] = {
     // Rows that share nothing but time.
     {"(x: f32[20,370]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8",
      "i:2,k:32 i:4,k:16 k:64"},
+    // Short ones eight at a time, whose lanes are folded.
+    {"(x: f32[20,24]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8",
+     "i:4,k:16 i:4,k:24 i:8,k:8 k:24"},
     {"(x: f32[2,37,5]): f32 = reduce_sum(x, axis=1)", "avx512", "hsum_f32x16",
      "i0:2,k:48 i1:4,k:32 i1:4,k:48 k:48"},
     // Lanes that reduce.
@@ -64,6 +67,25 @@ TEST_CASE("register tiles") {
 // What widens bf16 needs a constant. Where all registers are taken, a row that loads it at every
 // use stands in, but only for an input that is held: others would load it for every vector.
 // Tiles of one row have it along no dim in particular.
+// What rounds to bf16 may take subnormal numbers for 0; what is in another place only, is what it
+// was.
+TEST_CASE("elements that are only moved are not rounded") {
+  constexpr std::pair<const char*, bool> kTable[] = {
+      {"(x: bf16[64,80]): bf16[80,64] = transpose(x)", false},
+      {"(x: bf16[64,80]): bf16 order(1, 0) = convert(x)", false},
+      {"(x: bf16[64,80]): bf16 = relu(x)", true},
+      {"(x: f32[64,80]): bf16 = convert(x)", true},
+      {"(x: f16[64,80]): bf16 = convert(x)", true},
+      {"(x: bf16[64,80]): bf16 = reduce_max(x, axis=0)", true},
+  };
+  for (const auto& [text, rounds] : kTable) {
+    CAPTURE(text);
+    const KernelSpec k = *parse_spec(text);
+    for (const Family& f : families(k.computation(), *find_isa("avx512_bf16")))
+      if (f.kernel->lanes > 1 && !f.kernel->lanes_reduce) CHECK(f.store->flushes == rounds);
+  }
+}
+
 TEST_CASE("no family is found twice") {
   for (const char* spec : {"(x: f32[1,9,9,64], k: f32[3,3,64,96] packed): f32 = conv2d(x, k)",
                            "(a: f32[7,3,40], b: f32[40,24]): f32 = matmul(a, b)",

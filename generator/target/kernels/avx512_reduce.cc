@@ -75,6 +75,9 @@ static constexpr Kernel kKernels[] = {
      .lanes = 16,
      .maps = true,
      .code = "{c} = _mm512_mask_max_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
+     .pair =
+         "{c} = _mm512_mask_max_ps(_mm512_set1_ps(__builtin_nanf(\"\")), "
+         "_mm512_cmp_ps_mask({a}, {b}, _CMP_ORD_Q), _mm512_maskz_max_ps(0xffff, {a}, {b}), {c});",
      .uops = {.alu = 2},
      .latency = 4},
     {.name = "hmax_f32x16",
@@ -83,6 +86,9 @@ static constexpr Kernel kKernels[] = {
      .lanes_reduce = true,
      .maps = true,
      .code = "{c} = _mm512_mask_max_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
+     .pair =
+         "{c} = _mm512_mask_max_ps(_mm512_set1_ps(__builtin_nanf(\"\")), "
+         "_mm512_cmp_ps_mask({a}, {b}, _CMP_ORD_Q), _mm512_maskz_max_ps(0xffff, {a}, {b}), {c});",
      .finish = "{s} = hmax_f32x16({c});",
      .ordered = kOrdered,
      .join = "{c} = _mm512_maskz_max_ps(0xffff, {a}, {b});",
@@ -96,6 +102,9 @@ static constexpr Kernel kKernels[] = {
      .lanes = 16,
      .maps = true,
      .code = "{c} = _mm512_mask_min_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
+     .pair =
+         "{c} = _mm512_mask_min_ps(_mm512_set1_ps(__builtin_nanf(\"\")), "
+         "_mm512_cmp_ps_mask({a}, {b}, _CMP_ORD_Q), _mm512_maskz_min_ps(0xffff, {a}, {b}), {c});",
      .uops = {.alu = 2},
      .latency = 4},
     {.name = "hmin_f32x16",
@@ -104,6 +113,9 @@ static constexpr Kernel kKernels[] = {
      .lanes_reduce = true,
      .maps = true,
      .code = "{c} = _mm512_mask_min_ps({a}, _mm512_cmp_ps_mask({a}, {a}, _CMP_ORD_Q), {a}, {c});",
+     .pair =
+         "{c} = _mm512_mask_min_ps(_mm512_set1_ps(__builtin_nanf(\"\")), "
+         "_mm512_cmp_ps_mask({a}, {b}, _CMP_ORD_Q), _mm512_maskz_min_ps(0xffff, {a}, {b}), {c});",
      .finish = "{s} = hmin_f32x16({c});",
      .ordered = kOrdered,
      .join = "{c} = _mm512_maskz_min_ps(0xffff, {a}, {b});",

@@ -21,7 +21,7 @@ void LeafWriter::fold_all(const Folding& how) {
   });
   for (std::span<const Extents> left = registers; !left.empty();) {
     const size_t n = std::min<size_t>(left.size(), kFold);
-    if (n + 1 >= kFold)
+    if (n >= kLeastFold)
       fold(how, left.first(n));
     else
       for (const Extents& instance : left) store_scalar(instance);

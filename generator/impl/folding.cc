@@ -35,7 +35,7 @@ Folds folds_of(const Folding& how, const Computation& c, const Extents& tile) {
     const i64 along = tile[how.together];
     if (along == registers || along % kFold == 0) f.together = f.folds;
   }
-  if (rest == kFold - 1) ++f.folds, f.alone = 0;
+  if (rest >= kLeastFold) ++f.folds, f.alone = 0;
   return f;
 }
 

@@ -14,6 +14,7 @@ namespace morello {
 
 // Registers that a fold takes; of three it takes the last one twice.
 inline constexpr i64 kFold = 4;
+inline constexpr i64 kLeastFold = 3;
 
 struct Folding {
   const Fold* row = nullptr;       // null: every register alone

@@ -225,16 +225,18 @@ void Space::add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) 
   w.alu += times;
 }
 
-// Registers summed along lanes, and what becomes of the sums. Of a bound, each is a part of a fold
-// and, where that can be, of a store of four: linear in their number.
+// Registers summed along lanes, and what becomes of the sums. Of a bound, each is a part of as
+// large a fold as the family's tile has and, where that can be, of a store of four: linear in their
+// number.
 void Space::add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const {
   const bool packed = s.place[computation().inputs()].packed;
-  if (rounding == Rounding::kDown && folding_.row != nullptr) {
+  const i64 most = std::min(kFold, registers_at_once_);
+  if (rounding == Rounding::kDown && most >= kLeastFold && folding_.row != nullptr) {
     const bool together = folding_.together >= 0 && !packed;
     Work fours;
     fours.add(fold_, registers);
     if (together) add_stores(s, registers, finished_fours_, fours);
-    w.add(fours.share(kFold), 1);
+    w.add(fours.share(most), 1);
     if (!together) add_stores(s, registers, finished_, w);
     return;
   }

@@ -175,6 +175,8 @@ void Space::describe_extras() {
 void Space::describe_folds(const AddressMap& output) {
   const Kernel& k = *family().kernel;
   if (!k.lanes_reduce) return;
+  for (int d = 0; d < dims(); ++d)
+    if (!computation().dims[d].reduction) registers_at_once_ *= family().quantum[d];
   folding_ = folding(family(), computation(), output);
   if (folding_.row == nullptr) {
     fold_alone_.alu = kSumOfLanesUops;

@@ -511,7 +511,8 @@ class Space {
   Folding folding_;         // of sums along lanes, where the user put the output
   Uops fold_, fold_alone_;  // of four registers, of one
   Uops finished_fours_;     // of four sums that are stored at once
-  Uops written_back_;       // of one vector: from a copy with sums
+  i64 registers_at_once_ = 1;  // of sums along lanes, in the largest leaf
+  Uops written_back_;          // of one vector: from a copy with sums
   i64 written_back_lanes_ = 1;
   bool full_extra_[kMaxExtras] = {};  // an element for every one of the output
   int extra_run_[kMaxExtras] = {};    // dim along which its elements are adjacent; -1: none

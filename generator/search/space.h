@@ -365,7 +365,8 @@ class Space {
   const Pipes& pipes() const;  // for the vectors of the family
   i64 divided(Work& w) const;
   i64 work_millicycles(const Work& w) const;
-  i64 leaf_millicycles(const Work& w, const Work& edges) const;
+  i64 leaf_millicycles(const Work& w, const Work& edges, Rounding leaves) const;
+  i64 overlapping_millicycles(const Work& w, const Work& edges) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // by the leaf before (whole rows, or rows and pieces of rows), asked for ahead of the copy that
   // reads them (by who asks at the lower price), without their neighbours, or in windows.

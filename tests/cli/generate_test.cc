@@ -76,7 +76,7 @@ TEST_CASE("statistics have every key") {
 TEST_CASE("several kernels from one file, instruction sets in the order of the table") {
   const TemporaryDirectory d;
   const std::string file = d.path() + "/k.spec";
-  std::ofstream(file) << "# two\none(a: f32[4]): bf16 = convert(a)\n"
+  std::ofstream(file) << "# two\none(a: f32[4]): f16 = convert(a)\n"
                          "two(a: f32[4], b: f32[4]): f32 = a + b\n";
   const Words words{"generate", "--spec-file",       file, "--machine", "zen5",
                     "--isa",    "scalar,avx2,avx512"};

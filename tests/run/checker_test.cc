@@ -52,7 +52,8 @@ Subject subject(Run run) {
   return s;
 }
 
-// What check_subject() or a fault says, in a child: some of these really fault.
+// What check_subject() or a fault says, in a child: some of these really fault. (The seed is one
+// whose hard values have rows of the result that are numbers and others that are not.)
 std::string verdict(const Subject& s, std::string option = "") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
@@ -60,9 +61,9 @@ std::string verdict(const Subject& s, std::string option = "") {
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], STDOUT_FILENO);
-    std::string program = "subject", seed = "1";
+    std::string program = "subject", seed = "2";
     std::array<char*, 3> arguments = {program.data(), seed.data(), option.data()};
-    const int code = run_subjects(&s, 1, option.empty() ? 0 : 3, arguments.data());
+    const int code = run_subjects(&s, 1, option.empty() ? 2 : 3, arguments.data());
     std::fflush(stdout);
     _exit(code);
   }
@@ -200,7 +201,7 @@ const Wrong kWrong[] = {
 
 TEST_CASE("wrong kernels do not") {
   for (const Wrong& wrong : kWrong) {
-    CAPTURE(wrong.what);
+    INFO(std::string(wrong.what));
     const std::string text = verdict(subject(wrong.run));
     CAPTURE(text);
     CHECK(text.find(wrong.message) != std::string::npos);

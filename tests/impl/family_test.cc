@@ -64,9 +64,6 @@ TEST_CASE("register tiles") {
   }
 }
 
-// What widens bf16 needs a constant. Where all registers are taken, a row that loads it at every
-// use stands in, but only for an input that is held: others would load it for every vector.
-// Tiles of one row have it along no dim in particular.
 // What rounds to bf16 may take subnormal numbers for 0; what is in another place only, is what it
 // was.
 TEST_CASE("elements that are only moved are not rounded") {
@@ -86,6 +83,9 @@ TEST_CASE("elements that are only moved are not rounded") {
   }
 }
 
+// What widens bf16 needs a constant. Where all registers are taken, a row that loads it at every
+// use stands in, but only for an input that is held: others would load it for every vector.
+// Tiles of one row have it along no dim in particular.
 TEST_CASE("no family is found twice") {
   for (const char* spec : {"(x: f32[1,9,9,64], k: f32[3,3,64,96] packed): f32 = conv2d(x, k)",
                            "(a: f32[7,3,40], b: f32[40,24]): f32 = matmul(a, b)",

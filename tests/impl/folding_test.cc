@@ -18,7 +18,7 @@ struct Row {
   std::string_view spec, isa, family, how;
 };
 
-// "fold along i; of 8: 2 at once", or what the family has instead.
+// By what row and function, along which dim results lie side by side, and what becomes of a tile.
 std::string text(const Folding& how, const Computation& c, const Extents& tile) {
   if (how.row == nullptr) return "none";
   const Folds n = folds_of(how, c, tile);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "codegen/access.h"
-#include "codegen/expression.h"
 #include "codegen/leaf_writer.h"
 
 namespace morello {

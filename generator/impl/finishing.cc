@@ -12,9 +12,12 @@ static const Access* find(const Isa& isa, Wanted wanted) {
   return nullptr;
 }
 
-static const Access* row(const Isa& isa, Access::Kind kind, int lanes, Dtype memory, Dtype reg) {
+// `exact`: one that does not flush.
+static const Access* row(const Isa& isa, Access::Kind kind, int lanes, Dtype memory, Dtype reg,
+                         bool exact = false) {
   return find(isa, [&](const Access& a) {
-    return a.kind == kind && a.lanes == lanes && a.takes(memory) && a.reg == reg;
+    return a.kind == kind && a.lanes == lanes && a.takes(memory) && a.reg == reg &&
+           !(exact && a.flushes);
   });
 }
 
@@ -48,13 +51,6 @@ static bool moves_only(const Computation& c) {
   return !c.reduces() && c.finish.empty() && c.body.size() == 1 && c.inputs() == 1 &&
          c.operands[0].dtype == c.output().dtype;
 }
-// One that does not flush.
-static const Access* exact_store_row(const Isa& isa, int lanes, Dtype memory, Dtype reg) {
-  return find(isa, [&](const Access& a) {
-    return a.kind == Access::Kind::kStore && a.lanes == lanes && a.takes(memory) && a.reg == reg &&
-           !a.flushes;
-  });
-}
 
 bool computes(const Isa& isa, const Expression& e, int lanes) {
   return std::all_of(e.begin(), e.end(), [&](const Term& t) {
@@ -70,8 +66,7 @@ Finishing finishing(const Isa& isa, const Computation& c, int lanes, int lane) {
     if (!f.extras.back()) return f;
   }
   if (!computes(isa, c.finish, lanes) || !(c.reduces() || computes(isa, c.body, lanes))) return f;
-  f.store = moves_only(c) ? exact_store_row(isa, lanes, c.output().dtype, c.result())
-                          : store_row(isa, lanes, c.output().dtype, c.result());
+  f.store = row(isa, Access::Kind::kStore, lanes, c.output().dtype, c.result(), moves_only(c));
   return f;
 }
 

@@ -16,7 +16,7 @@ Folding folding(const Family& f, const Computation& c, const AddressMap& map) {
   Folding how;
   how.row = f.isa->fold(k.output, k.lanes);
   how.join = f.isa->function(joined_by(c.combine), k.output, k.lanes);
-  if (how.row == nullptr || how.join == nullptr) return {};
+  MORELLO_CHECK(how.row && how.join, "{} cannot fold what {} sums", f.isa->name, k.name);
   if (!finishes_vectors(f, c)) return how;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
     if (!c.dims[d].reduction && d != f.apart && f.quantum[d] >= kFold && map.unit_stride(d) == 1)
@@ -29,7 +29,6 @@ Folds folds_of(const Folding& how, const Computation& c, const Extents& tile) {
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
     if (!c.dims[d].reduction) registers *= tile[d];
   const i64 rest = registers % kFold;
-  if (how.row == nullptr) return {0, 0, registers};
   Folds f{registers / kFold, 0, rest};
   if (how.together >= 0) {
     const i64 along = tile[how.together];

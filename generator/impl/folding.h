@@ -17,7 +17,7 @@ inline constexpr i64 kFold = 4;
 inline constexpr i64 kLeastFold = 3;
 
 struct Folding {
-  const Fold* row = nullptr;       // null: every register alone
+  const Fold* row = nullptr;       // null: lanes are not summed
   const Function* join = nullptr;  // of two registers
   // Dim of the tile along which elements lie side by side and are stored as they are, or with what
   // is made of sums made of four; -1: one by one.

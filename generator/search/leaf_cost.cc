@@ -242,7 +242,7 @@ void Space::add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) 
 void Space::add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const {
   const bool packed = s.place[computation().inputs()].packed;
   const i64 most = std::min(kFold, registers_at_once_);
-  if (rounding == Rounding::kDown && most >= kLeastFold && folding_.row != nullptr) {
+  if (rounding == Rounding::kDown && most >= kLeastFold) {
     const bool together = folding_.together >= 0 && !packed;
     Work fours;
     fours.add(fold_, registers);

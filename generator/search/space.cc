@@ -30,8 +30,6 @@ constexpr i64 kSharedTiles[] = {1, 16, 256};
 // on odd sizes.
 constexpr size_t kMostShapes = 512;
 constexpr i64 kCoarsest = 64;
-// A register's lanes, where an instruction set has no row that folds four.
-constexpr i64 kSumOfLanesUops = 6;
 // From here on powers of 4 in any case, where three dims or more have a size to choose: at most
 // 0.4 % dearer on thirteen kernels, in half the time.
 constexpr i64 kLargeExtent = 1024;
@@ -178,10 +176,6 @@ void Space::describe_folds(const AddressMap& output) {
   for (int d = 0; d < dims(); ++d)
     if (!computation().dims[d].reduction) registers_at_once_ *= family().quantum[d];
   folding_ = folding(family(), computation(), output);
-  if (folding_.row == nullptr) {
-    fold_alone_.alu = kSumOfLanesUops;
-    return;
-  }
   const Uops shuffle = {.alu = 1, .shuffle = 1};
   const Uops& join = k.join.empty() ? folding_.join->uops : k.join_uops;
   fold_ = k.ordered_uops;

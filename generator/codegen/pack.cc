@@ -108,6 +108,7 @@ class PackWriter {
   void elements(std::vector<BoxDigit> digits, const Cursor& c);
   i64 rows_at_once(const Offset& stride) const;
   void tiles(const TransposeFit& f, const Cursor& c);
+  void last_columns(const TransposeFit& f, const Cursor& c);
   void apply(const TransposeFit& f, const Cursor& c);
   void each(const BoxDigit& d, const Cursor& c);
   void run(i64 n, const Cursor& c);
@@ -378,6 +379,7 @@ void PackWriter::tiles(const TransposeFit& f, const Cursor& c) {
     return whole > line ? whole / line : 1;
   };
   const i64 width = f.row->columns;
+  if (column.count < width) return last_columns(f, c);
   i64 chunks = rows.count / f.step, tiles = column.count / width;
   const i64 at_once = rows_at_once(to_stride(column));
   const bool by_target =
@@ -409,6 +411,17 @@ void PackWriter::tiles(const TransposeFit& f, const Cursor& c) {
   if ((rest[f.column].count -= tiles * width) > 0) elements(rest, moved(c, column, tiles * width));
 }
 
+// What is left of columns, of all rows.
+void PackWriter::last_columns(const TransposeFit& f, const Cursor& c) {
+  const BoxDigit& rows = f.inside[f.rows];
+  const BoxDigit chunks = steps(rows, rows.count / f.step, f.step);
+  loops({&chunks, 1}, c, [&](const Cursor& inside) { apply(f, inside); });
+  std::vector<BoxDigit> rest = f.inside;
+  if ((rest[f.rows].count -= chunks.count * f.step) > 0)
+    elements(rest, moved(c, rows, chunks.count * f.step));
+}
+
+// Moves a tile, or what is left of one.
 void PackWriter::apply(const TransposeFit& f, const Cursor& c) {
   static constexpr std::string_view kSources[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
   static constexpr std::string_view kTargets[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
@@ -418,7 +431,9 @@ void PackWriter::apply(const TransposeFit& f, const Cursor& c) {
   for (size_t i = 0; i < std::size(kTargets); ++i)
     values.emplace_back(kTargets[i],
                         at(target(c), static_cast<i64>(i) * to_stride(f.inside[f.column])));
-  w_.code(expand(f.row->code, values));
+  const i64 columns = f.inside[f.column].count;
+  values.emplace_back("n", fmt::format("{}", columns));
+  w_.code(expand(columns < f.row->columns ? f.row->partial : f.row->code, values));
 }
 
 void PackWriter::each(const BoxDigit& d, const Cursor& c) {

@@ -12,6 +12,9 @@ const Offset& to_stride(const BoxDigit& d, bool into_packed) {
   return into_packed ? d.packed : d.other;
 }
 
+// Fewer columns are moved sooner one by one.
+i64 least_part(const Transpose& t) { return t.columns / 4; }
+
 // Rows are adjacent in the destination: part of one digit, or all of it and part of the next (the
 // two registers of an even/odd split, and lanes).
 TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digits, bool into) {
@@ -25,7 +28,8 @@ TransposeFit fit(const Transpose& t, Dtype type, std::span<const BoxDigit> digit
   };
   const size_t row = find([&](const BoxDigit& d) { return to_stride(d, into) == unit; });
   const size_t column = find([&](const BoxDigit& d) { return from_stride(d, into) == unit; });
-  if (row == n || column == n || row == column || digits[column].count < t.columns) return {};
+  if (row == n || column == n || row == column) return {};
+  if (digits[column].count < (t.partial.empty() ? t.columns : least_part(t))) return {};
   if (t.dense_columns && !(to_stride(digits[column], into) == t.rows * unit)) return {};
   const i64 first = std::min<i64>(digits[row].count, t.rows);
   if (t.dense_rows && (first < t.rows || digits[column].count > t.columns ||

@@ -459,6 +459,10 @@ class Space {
     // A dim of windows with which it does so but where a bit says that it need not: of so few.
     int window = -1;
     std::uint64_t fits = 0;
+    // A dim of which rows of the ISA take so many elements at a time, and what is left over moves
+    // element by element.
+    int along = -1;
+    i64 columns = 1;
   };
   static Copying within_rows(const AddressMap& given, Extents& e);
   Copying how_copied(int operand, const AddressMap& given, Extents e) const;
@@ -467,7 +471,8 @@ class Space {
   CopyKind copied_by(int operand, const Extents& e) const;
   Copying copying(int operand, const AddressMap& walked, Copies* known) const;
   Cost copy_work(int operand, const Extents& extent, const Region& packed) const;
-  Cost copy_work(int operand, CopyKind kind, const Region& packed) const;
+  Cost copy_work(int operand, CopyKind kind, const Extents& extent, const Region& packed) const;
+  Cost copy_work(int operand, CopyKind kind, i64 elements) const;
   Extents easily_copied(int operand, Extents e) const;
   Cost least_copy_work(int operand, const Extents& extent) const;  // in parts, too
   // Of leaves that are copies.

@@ -155,6 +155,9 @@ struct Transpose {
   bool dense_rows = false;
   bool dense_columns = false;
   std::string_view code;
+  // Of dense columns: like `code`, but reads and writes only the first {n} of them, a literal that
+  // is less than `columns`. Empty: what is left of a tile moves by smaller rows, or by elements.
+  std::string_view partial = "";
 };
 
 // Four registers made into one whose first four lanes, and every four that follow, are what the

@@ -108,6 +108,44 @@ TEST_CASE("which rows of the ISA a copy takes") {
   }
 }
 
+// What is left of columns goes to parts of rows, unless it is one by one sooner.
+struct Left {
+  const char* order;
+  Dtype type;
+  Extents extent;
+  std::string calls;
+};
+const Left kLeft[] = {
+    {"pairs", Dtype::i16, extents(13, 8), "interleave_2bytes( interleave_2bytes_part(5) "},
+    {"pairs", Dtype::i16, extents(9, 8), "interleave_2bytes( "},
+    {"pairs", Dtype::u8, extents(15, 9), "interleave_1byte_part(8) interleave_1byte_part(7) "},
+    {"quads", Dtype::u8, extents(14, 10), "interleave_1byte_quads_part(14) "},
+    {"quads", Dtype::u8, extents(3, 10), ""},
+    {"quads", Dtype::bf16, extents(7, 4), "interleave_2bytes_4x8_part(7) "},
+};
+
+TEST_CASE("what is left of columns") {
+  for (const Left& l : kLeft) {
+    CAPTURE(l.calls);
+    const Order& o = *std::find_if(std::begin(kOrders), std::end(kOrders), [&](const Order& one) {
+      return one.name == std::string(l.order);
+    });
+    Functions functions;
+    pack_function(functions, *find_isa("avx2"), job_of(o, l.extent, {l.type, l.type}, true));
+    const std::string text = functions.text();
+    CAPTURE(text);
+    std::string calls;
+    for (size_t at = text.find("interleave_"); at != text.npos;
+         at = text.find("interleave_", at + 1)) {
+      const size_t end = text.find(')', at), part = text.rfind(' ', end);
+      const std::string name = text.substr(at, text.find('(', at) + 1 - at);
+      calls +=
+          name + (name.find("_part") == name.npos ? "" : text.substr(part + 1, end - part)) + " ";
+    }
+    CHECK(calls == l.calls);
+  }
+}
+
 // Rows of so many elements that follow one another, 48 of them: into a buffer of columns, and back.
 struct FewRows {
   int elements;

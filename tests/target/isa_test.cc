@@ -152,6 +152,11 @@ void check_transpose(const Transpose& t) {
   for (int i = 0; i < (t.dense_rows ? 1 : t.rows); ++i) names.insert(fmt::format("s{}", i));
   for (int i = 0; i < (t.dense_columns ? 1 : t.columns); ++i) names.insert(fmt::format("d{}", i));
   CHECK(placeholders(t.code) == names);
+  if (!t.partial.empty()) {
+    names.insert("n");
+    CHECK(placeholders(t.partial) == names);
+    CHECK(t.dense_columns);
+  }
   CHECK((t.dense_rows || t.rows <= 8));
   CHECK((t.dense_columns || t.columns <= 8));
 }

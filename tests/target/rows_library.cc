@@ -148,10 +148,18 @@ std::string transpose(const Transpose& t) {
     names.emplace_back(fmt::format("{{s{}}}", i), fmt::format("s + {}", i * kRowBytes));
   for (int i = 0; i < t.columns; ++i)
     names.emplace_back(fmt::format("{{d{}}}", i), fmt::format("d + {}", i * kRowBytes));
-  return function(t.name, "code",
-                  "  const auto* s = static_cast<const std::uint8_t*>(a);\n"
-                  "  auto* d = static_cast<std::uint8_t*>(c);\n  " +
-                      expand(t.code, names) + "\n");
+  const std::string pointers =
+      "  const auto* s = static_cast<const std::uint8_t*>(a);\n"
+      "  auto* d = static_cast<std::uint8_t*>(c);\n  ";
+  std::string text = function(t.name, "code", pointers + expand(t.code, names) + "\n");
+  if (t.partial.empty()) return text;
+  names.emplace_back("{n}", "");
+  for (int n = 1; n < t.columns; ++n) {
+    names.back().second = fmt::format("{}", n);
+    text +=
+        function(t.name, fmt::format("partial{}", n), pointers + expand(t.partial, names) + "\n");
+  }
+  return text;
 }
 
 // What rows call, each text once: behind those that it calls.

@@ -45,7 +45,8 @@ static constexpr Transpose kTransposes[] = {
      .rows = 2,
      .columns = 8,
      .dense_columns = true,
-     .code = "interleave_2bytes({s0}, {s1}, {d0});"},
+     .code = "interleave_2bytes({s0}, {s1}, {d0});",
+     .partial = "interleave_2bytes_part({s0}, {s1}, {d0}, {n});"},
     {.name = "interleave_2bytes_3x16",
      .bytes = 2,
      .rows = 3,
@@ -57,7 +58,8 @@ static constexpr Transpose kTransposes[] = {
      .rows = 4,
      .columns = 8,
      .dense_columns = true,
-     .code = "interleave_2bytes_4x8({s0}, {s1}, {s2}, {s3}, {d0});"},
+     .code = "interleave_2bytes_4x8({s0}, {s1}, {s2}, {s3}, {d0});",
+     .partial = "interleave_2bytes_4x8_part({s0}, {s1}, {s2}, {s3}, {d0}, {n});"},
     {.name = "deinterleave_2bytes_16x2",
      .bytes = 2,
      .rows = 16,
@@ -81,14 +83,16 @@ static constexpr Transpose kTransposes[] = {
      .rows = 2,
      .columns = 16,
      .dense_columns = true,
-     .code = "interleave_1byte({s0}, {s1}, {d0});"},
+     .code = "interleave_1byte({s0}, {s1}, {d0});",
+     .partial = "interleave_1byte_part({s0}, {s1}, {d0}, {n});"},
     // The quads of a panel.
     {.name = "interleave_1byte_4x16",
      .bytes = 1,
      .rows = 4,
      .columns = 16,
      .dense_columns = true,
-     .code = "interleave_1byte_quads({s0}, {s1}, {s2}, {s3}, {d0});"},
+     .code = "interleave_1byte_quads({s0}, {s1}, {s2}, {s3}, {d0});",
+     .partial = "interleave_1byte_quads_part({s0}, {s1}, {s2}, {s3}, {d0}, {n});"},
     {.name = "deinterleave_1byte_16x2",
      .bytes = 1,
      .rows = 16,
@@ -221,11 +225,35 @@ MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_4bytes_8x3(
   store_32(d1, _mm256_shuffle_epi32(threes_4bytes(b, a, c), 0xb1));
   store_32(d2, _mm256_shuffle_epi32(threes_4bytes(c, b, a), 0xc6));
 }
+MORELLO_UNUSED MORELLO_TARGET static inline void store_bytes(void* p, int n, __m128i v) noexcept {
+  unsigned char all[16];
+  if (n >= 16) return store_16(p, v);
+  store_16(all, v);
+  unsigned char* const to = static_cast<unsigned char*>(p);
+  if (n >= 8) {
+    __builtin_memcpy(to, all, 8);
+    __builtin_memcpy(to + n - 8, all + n - 8, 8);
+  } else if (n >= 4) {
+    __builtin_memcpy(to, all, 4);
+    __builtin_memcpy(to + n - 4, all + n - 4, 4);
+  } else if (n >= 1) {
+    to[0] = all[0];
+    if (n >= 2) to[1] = all[1];
+    if (n >= 3) to[2] = all[2];
+  }
+}
 MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes(const void* s0, const void* s1,
                                                                    void* d0) noexcept {
   const __m128i r0 = load_16(s0), r1 = load_16(s1);
   store_16(d0, _mm_unpacklo_epi16(r0, r1));
   store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi16(r0, r1));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_part(const void* s0,
+                                                                        const void* s1, void* d0,
+                                                                        int n) noexcept {
+  const __m128i r0 = first_bytes(s0, 2 * n), r1 = first_bytes(s1, 2 * n);
+  store_bytes(d0, 4 * n, _mm_unpacklo_epi16(r0, r1));
+  store_bytes(static_cast<char*>(d0) + 16, 4 * n - 16, _mm_unpackhi_epi16(r0, r1));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_3x16(
     const void* s0, const void* s1, const void* s2, void* d0) noexcept {
@@ -256,6 +284,18 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_4x8(const voi
   store_16(p + 16, _mm_unpackhi_epi32(a, b));
   store_16(p + 32, _mm_unpacklo_epi32(c, d));
   store_16(p + 48, _mm_unpackhi_epi32(c, d));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_2bytes_4x8_part(
+    const void* s0, const void* s1, const void* s2, const void* s3, void* d0, int n) noexcept {
+  const __m128i r0 = first_bytes(s0, 2 * n), r1 = first_bytes(s1, 2 * n);
+  const __m128i r2 = first_bytes(s2, 2 * n), r3 = first_bytes(s3, 2 * n);
+  const __m128i a = _mm_unpacklo_epi16(r0, r1), b = _mm_unpacklo_epi16(r2, r3);
+  const __m128i c = _mm_unpackhi_epi16(r0, r1), d = _mm_unpackhi_epi16(r2, r3);
+  char* const p = static_cast<char*>(d0);
+  store_bytes(p, 8 * n, _mm_unpacklo_epi32(a, b));
+  store_bytes(p + 16, 8 * n - 16, _mm_unpackhi_epi32(a, b));
+  store_bytes(p + 32, 8 * n - 32, _mm_unpacklo_epi32(c, d));
+  store_bytes(p + 48, 8 * n - 48, _mm_unpackhi_epi32(c, d));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_2bytes_16x2(
     const void* s0, void* d0, void* d1) noexcept {
@@ -300,6 +340,13 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte(const void* s0
   store_16(d0, _mm_unpacklo_epi8(r0, r1));
   store_16(static_cast<char*>(d0) + 16, _mm_unpackhi_epi8(r0, r1));
 }
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_part(const void* s0,
+                                                                       const void* s1, void* d0,
+                                                                       int n) noexcept {
+  const __m128i r0 = first_bytes(s0, n), r1 = first_bytes(s1, n);
+  store_bytes(d0, 2 * n, _mm_unpacklo_epi8(r0, r1));
+  store_bytes(static_cast<char*>(d0) + 16, 2 * n - 16, _mm_unpackhi_epi8(r0, r1));
+}
 MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const void* s0,
                                                                         const void* s1,
                                                                         const void* s2,
@@ -313,6 +360,18 @@ MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads(const vo
   store_16(p + 16, _mm_unpackhi_epi16(a, b));
   store_16(p + 32, _mm_unpacklo_epi16(c, d));
   store_16(p + 48, _mm_unpackhi_epi16(c, d));
+}
+MORELLO_UNUSED MORELLO_TARGET static inline void interleave_1byte_quads_part(
+    const void* s0, const void* s1, const void* s2, const void* s3, void* d0, int n) noexcept {
+  const __m128i r0 = first_bytes(s0, n), r1 = first_bytes(s1, n);
+  const __m128i r2 = first_bytes(s2, n), r3 = first_bytes(s3, n);
+  const __m128i a = _mm_unpacklo_epi8(r0, r1), b = _mm_unpacklo_epi8(r2, r3);
+  const __m128i c = _mm_unpackhi_epi8(r0, r1), d = _mm_unpackhi_epi8(r2, r3);
+  char* const p = static_cast<char*>(d0);
+  store_bytes(p, 4 * n, _mm_unpacklo_epi16(a, b));
+  store_bytes(p + 16, 4 * n - 16, _mm_unpackhi_epi16(a, b));
+  store_bytes(p + 32, 4 * n - 32, _mm_unpacklo_epi16(c, d));
+  store_bytes(p + 48, 4 * n - 48, _mm_unpackhi_epi16(c, d));
 }
 MORELLO_UNUSED MORELLO_TARGET static inline void deinterleave_1byte_16x2(
     const void* s0, void* d0, void* d1) noexcept {

@@ -5,46 +5,18 @@
 #include "impl/family.h"
 #include "impl/finishing.h"
 #include "impl/joined.h"
+#include "impl/register_tiles.h"
 #include "spec/sizes.h"
 
 namespace morello {
 
 namespace {
 
-// Register tiles worth a search of their own. Multiples of one another are not enough: 6 rows are
-// what 16 registers allow next to 2 vectors, 12 what they allow next to one; 14 and 28 the same for
-// 32 registers.
-const std::vector<i64> kRows = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 28};
-const std::vector<i64> kColumns = {1, 2, 3, 4, 6, 8, 12};
-// Vectors of a row that is summed as a whole with others like it, if it has no more: what L2 brings
-// comes sooner row after row than in parts of rows. (Zen 5, sums of 261 rows of 13 and 14 vectors
-// by AVX2 0.71 of the time of parts of 7, of 200 and 500 rows of 13 and 16 by AVX-512 0.83 to 0.86,
-// from L1 1.1; of 25 and 29 0.91 to 1.4.)
-constexpr i64 kWholeRow = 16;
-// Rows that are summed at once where nothing is shared between them but time: so many streams. (Zen
-// 3, rms_norm of 4096x4096, sums of one, two and four rows before they are scaled: 9.2, 8.7 and 7.9
-// ms, `x * 2` 7.7.)
-const std::vector<i64> kSummedRows = {2, 4};
-// Of rows of so few elements, which lanes are folded four at a time (impl/folding.h).
-const std::vector<i64> kShortSummedRows = {2, 4, 8};
-constexpr i64 kShortRow = 32;
-// Tiles of scalar kernels; the scalar instruction set is a fallback, not a race.
-const std::vector<i64> kScalarTile = {1, 2, 4};
-// Independent sets of accumulators, which take the steps of a reduction in turns.
-const std::vector<i64> kUnroll = {1, 2, 4, 8};
-// Steps per set from which on several of them pay where lanes do not reduce: sets are summed once,
-// one latency for every doubling.
-constexpr i64 kStepsPerSet = 4;
 // Rows that are read far apart, the best first.
 constexpr i64 kParts[] = {4, 3, 2};
 // Accumulators that keep two FMA pipes of latency 4 busy; smaller tiles are considered only where
 // the extents allow no larger one.
 constexpr i64 kBusyAccumulators = 8;
-// Of many registers a tile of two dims leaves no more than these to others, where the extents allow
-// it: the more accumulators, the fewer loads. (Of 31 spaces with AVX-512 none lost, and searches
-// take 0.6 of the time; with 8 instead, 200x300x200 for two threads lost 3 %: it wants 10 x 2
-// vectors.)
-constexpr int kOthers = 12;
 // Compilers keep one register for themselves: tiles that use all 16 spill (14x8 with GCC 12 runs at
 // 0.67 of OpenBLAS where 6x16 runs at 1.01).
 constexpr int kReserve = 1;
@@ -113,14 +85,6 @@ struct Builder {
   void choose_orders(Family& g);
   std::vector<const Access*> candidates(int operand) const;
 };
-
-bool inputs_touch(const Computation& c, int dim) {
-  return std::all_of(c.operands.begin(), c.operands.end() - 1,
-                     [&](const Operand& o) { return touches(o, dim); });
-}
-bool all_touch(const Computation& c, int dim) {
-  return inputs_touch(c, dim) && touches(c.output(), dim);
-}
 
 // Whether a dim may be read in any order: all that have it have it as one axis, in no blocks, and
 // no windows move along anything.
@@ -277,12 +241,6 @@ void Builder::choose_loads(int operand) {
   }
 }
 
-struct Tile {
-  int row_dim = -1, column_dim = -1;
-  i64 rows = 1, columns = 1;  // instances; columns of a lane dim are vectors
-  i64 unroll = 1;             // accumulator sets
-};
-
 // What the rows keep busy beyond their operands while the reduction runs. (A store's temporaries
 // come after it, when accumulators fall free one by one.) Functions of the body come one after the
 // other; of constants that it names compilers make memory operands where registers are short.
@@ -298,7 +256,7 @@ int row_temps(const Family& f, const Computation& c) {
 }
 
 // Registers that hold operands beside the sums all the time.
-i64 held_extras(const Family& f, const Computation& c, const Tile& t) {
+i64 held_extras(const Family& f, const Computation& c, const RegisterTile& t) {
   i64 held = 0;
   for (size_t e = 0; e < f.body_extras.size(); ++e) {
     const Operand& o = c.extras[e];
@@ -317,14 +275,14 @@ i64 busy_accumulators(const Family& f, const Computation& c) {
 }
 
 // How many instances of an input a tile has.
-i64 instances(const Computation& c, const Tile& t, int operand) {
+i64 instances(const Computation& c, const RegisterTile& t, int operand) {
   const bool row = t.row_dim >= 0 && touches(c.operands[operand], t.row_dim);
   const bool column = t.column_dim >= 0 && touches(c.operands[operand], t.column_dim);
   return (row ? t.rows : 1) * (column ? t.columns : 1);
 }
 
 // Of two inputs, the one with fewer, which a leaf holds in registers for all of the other's.
-int held_input(const Computation& c, const Tile& t) {
+int held_input(const Computation& c, const RegisterTile& t) {
   return c.inputs() == 1 || instances(c, t, 0) <= instances(c, t, 1) ? 0 : 1;
 }
 
@@ -332,7 +290,7 @@ int held_input(const Computation& c, const Tile& t) {
 // streamed through, and the rows' temporaries. What goes into one sum only is streamed, too. (Zen
 // 5, sums of `x * y` down 300 rows of 96 f32 by AVX2, twelve sums at a time for eight: 0.51 of the
 // time.) Without a reduction one vector of the output is computed at a time.
-int count_registers(const Family& f, const Computation& c, const Tile& t) {
+int count_registers(const Family& f, const Computation& c, const RegisterTile& t) {
   const int regs = load_regs(f, c);
   const int temps = row_temps(f, c);
   if (!c.reduces()) return regs * (1 + c.inputs()) + temps;
@@ -348,7 +306,7 @@ int count_registers(const Family& f, const Computation& c, const Tile& t) {
 // A row whose constants have no registers reads them from memory, where it loads the input that is
 // held: for the other, a load more for every vector is too many. (2 x 48 of bf16 by AVX2, where GCC
 // 12 has five sums of twelve on the stack: 1.04 to 1.06 of the time.)
-void place_constants(Family& f, const Computation& c, const Tile& t) {
+void place_constants(Family& f, const Computation& c, const RegisterTile& t) {
   int constants = 0;  // which rows that bring the same type share
   for (const Access* a : f.loads) constants = std::max(constants, a->constants);
   const bool spare = f.registers + constants + kReserve <= f.isa->vector_registers;
@@ -363,110 +321,11 @@ void place_constants(Family& f, const Computation& c, const Tile& t) {
   });
 }
 
-// Parallel dims with something to unroll. Where it is `shared`, all operands touch them; else
-// unrolling reuses what is loaded of an input that does not.
-std::vector<int> wide_dims(const Computation& c, int lane, bool shared) {
-  std::vector<int> dims;
-  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
-    if (!c.dims[d].reduction && d != lane && c.dims[d].extent > 1 && all_touch(c, d) == shared)
-      dims.push_back(d);
-  return dims;
-}
-
-// Those of a menu, and all of an extent of no more than `most`.
-std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent, i64 most) {
-  std::vector<i64> out;
-  for (i64 s : sizes)
-    if (s <= extent) out.push_back(s);
-  if (extent <= most && (out.empty() || out.back() != extent)) out.push_back(extent);
-  return out;
-}
-std::vector<i64> menu(const std::vector<i64>& sizes, i64 extent) {
-  return menu(sizes, extent, sizes.back());
-}
-
-// Tiles that fit the registers; of those with too few accumulators only the ones that no extent
-// lets grow.
-std::vector<Tile> worthwhile(std::vector<Tile> fitting, const Isa& isa, i64 busy) {
-  // More accumulator sets than keep the pipes busy only take registers.
-  std::erase_if(fitting, [&](const Tile& t) {
-    return t.unroll > 1 && t.rows * t.columns * t.unroll >= 2 * busy;
-  });
-  std::vector<Tile> out;
-  for (const Tile& t : fitting) {
-    const bool reuses_both = t.rows > 1 && t.columns > 1;
-    const i64 least = reuses_both ? std::max<i64>(busy, isa.vector_registers - kOthers) : busy;
-    const bool small = t.rows * t.columns * t.unroll < least;
-    const bool grows = std::any_of(fitting.begin(), fitting.end(), [&](const Tile& g) {
-      return g.row_dim == t.row_dim && g.column_dim == t.column_dim && g.rows >= t.rows &&
-             g.columns >= t.columns && g.unroll >= t.unroll &&
-             g.rows * g.columns * g.unroll > t.rows * t.columns * t.unroll;
-    });
-    if (!small || !grows) out.push_back(t);
-  }
-  return out;
-}
-
-// Whether all other parallel dims are of extent 1.
-bool covers(const Computation& c, int row, int column) {
-  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
-    if (!c.dims[d].reduction && d != row && d != column && c.dims[d].extent > 1) return false;
-  return true;
-}
-
 // The reduction dim that leaves walk along, in steps of the kernel's group; -1: no reduction.
 int walked(const Computation& c, int group_dim) {
   for (int d = static_cast<int>(c.dims.size()); group_dim < 0 && d-- > 0;)
     if (c.dims[d].reduction) return d;
   return group_dim;
-}
-
-// Column menus: vectors along the lane; for kernels without a parallel lane a second reuse dim. A
-// tile that is all of the output cannot grow, so it may have several sets of accumulators (`steps`
-// of the reduction).
-std::vector<Tile> tiles(const Computation& c, const Kernel& k, int lane, int regs, i64 steps) {
-  const bool vector = k.lanes > 1 && !k.lanes_reduce;
-  const bool scalar = k.lanes == 1;
-  std::vector<int> dims = wide_dims(c, vector ? lane : -1, false);
-  const bool sums_rows = k.lanes_reduce && dims.empty();
-  std::vector<std::pair<int, int>> pairs;  // (row dim, column dim)
-  if (vector) {
-    for (int d : dims) pairs.emplace_back(d, lane);
-    if (dims.empty()) pairs.emplace_back(-1, lane);
-  } else {
-    for (size_t i = 0; i < dims.size(); ++i)
-      for (size_t j = i + 1; j < dims.size(); ++j) pairs.emplace_back(dims[i], dims[j]);
-    if (dims.size() == 1) pairs.emplace_back(dims[0], -1);
-    if (dims.empty()) pairs.emplace_back(-1, -1);
-  }
-  if (sums_rows)
-    for (int d : wide_dims(c, lane, true)) pairs.emplace_back(d, -1);
-  auto extent = [&](int d, i64 step) { return d < 0 ? 1 : (c.dims[d].extent + step - 1) / step; };
-  std::vector<Tile> out;
-  for (auto [row, column] : pairs) {
-    const bool shared = !(sums_rows && row >= 0);
-    const auto rows = menu(scalar                         ? kScalarTile
-                           : shared                       ? kRows
-                           : extent(lane, 1) <= kShortRow ? kShortSummedRows
-                                                          : kSummedRows,
-                           extent(row, 1));
-    const i64 step = vector ? k.lanes * regs : 1;
-    const i64 most = row < 0 && c.reduces() ? kWholeRow : kColumns.back();
-    auto columns = scalar ? menu(kScalarTile, extent(column, step))
-                          : menu(kColumns, extent(column, step) * (vector ? regs : 1), most);
-    if (regs > 1 && vector) std::erase_if(columns, [&](i64 n) { return n % regs != 0; });
-    const auto whole = [&, row = row, column = column](i64 r, i64 n) {
-      return r == extent(row, 1) && n >= extent(column, k.lanes) && covers(c, row, column);
-    };
-    const auto sets =
-        menu(kUnroll, k.lanes_reduce ? extent(lane, k.lanes * k.group * regs) : kUnroll.back());
-    for (i64 r : rows)
-      for (i64 n : columns)
-        for (i64 u : sets)
-          if (u == 1 || k.lanes_reduce || (vector && whole(r, n) && u * kStepsPerSet <= steps))
-            out.push_back({row, column, r, n, u});
-  }
-  return out;
 }
 
 bool streams_fit(const Family& f, const Computation& c) {
@@ -515,14 +374,14 @@ void Builder::choose_quantum() {
   if (k.lanes_reduce)  // both inputs must be split the same way
     for (int o = 0; o < c.inputs(); ++o)
       if (touches(c.operands[o], lane) && f.loads[o]->regs != regs) return;
-  std::vector<Tile> fitting;
+  std::vector<RegisterTile> fitting;
   const int walk = k.lanes_reduce ? lane : walked(c, group_dim);
   const bool joins = walk >= 0 && isa.function(joined_by(c.combine), k.output, k.lanes);
   const i64 steps = joins ? c.dims[walk].extent / k.group : 1;
-  for (const Tile& t : tiles(c, k, lane, regs, steps))
+  for (const RegisterTile& t : tiles(c, k, lane, regs, steps))
     if (count_registers(f, c, t) + kReserve <= isa.vector_registers) fitting.push_back(t);
   std::set<Extents> known;  // one row is one row, whatever dim it might have more along
-  for (const Tile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
+  for (const RegisterTile& t : worthwhile(fitting, isa, busy_accumulators(f, c))) {
     Family g = f;
     g.quantum.fill(1);
     if (t.row_dim >= 0) g.quantum[t.row_dim] = t.rows;

@@ -35,15 +35,18 @@ constexpr Row kRows[] = {
     {"(a: f32[2,100], b: f32[100,33]): f32 = matmul(a, b)", "avx2", "fma_f32x8",
      "m:2,n:32 m:2,n:40"},
     {"(a: f32[9,3,100], b: f32[9,100,8]): f32 = matmul(a, b)", "avx2", "fma_f32x8", "m:3,n:8"},
-    // Rows of up to 16 vectors are summed as a whole, where registers allow it: a row that looks
-    // for
-    // NaN takes one more. What goes into one sum only need not be held.
+    // Rows of up to 16 vectors are summed as a whole, where registers allow it: a kernel that looks
+    // for NaN takes one more. What goes into one sum only need not be held.
     {"(x: f32[261,100]): f32 = reduce_sum(x, axis=0)", "avx2", "sum_f32x8", "i:104 i:64 i:96"},
     {"(x: f32[261,112]): f32 = reduce_max(x, axis=0)", "avx2", "max_f32x8", "i:64 i:96"},
     {"(x: f32[261,250]): f32 = reduce_sum(x, axis=0)", "avx512", "sum_f32x16", "i:128 i:192 i:256"},
     {"(x: f32[261,260]): f32 = reduce_sum(x, axis=0)", "avx512", "sum_f32x16", "i:128 i:192"},
     {"(x: f32[30,96], y: f32[30,96]): f32 = reduce_sum(x * y, axis=0)", "avx2", "fma_f32x8",
      "i:64 i:96"},
+    // What is not summed takes six lines at the most.
+    {"(a: f32[9,679], b: f32[679]): f32[9,679] = a + b", "avx512", "map_f32x16", "i1:96"},
+    {"(a: f32[9,90], b: f32[90]): f32[9,90] = a + b", "avx512", "map_f32x16", "i1:96"},
+    {"(a: f32[9,679], b: f32[679]): f32[9,679] = a + b", "avx2", "map_f32x8", "i1:64 i1:96"},
     // Rows that share nothing but time.
     {"(x: f32[20,370]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8",
      "i:2,k:32 i:4,k:16 k:64"},

@@ -1,6 +1,9 @@
 #include "codegen/joined.h"
 
+#include <fmt/ranges.h>
+
 #include "codegen/leaf_writer.h"
+#include "impl/finishing.h"
 #include "impl/joined.h"
 #include "spec/sizes.h"
 
@@ -17,6 +20,8 @@ class RunWriter {
 
  private:
   void repeat_rows();
+  void spread_numbers(i64 elements, const std::string& run);
+  void spread(int tensor, i64 elements, const std::string& run);
   void loop(i64 blocks, const std::string& run);
   void block(i64 elements, const std::string& run, const std::string& repeated);
 
@@ -48,15 +53,55 @@ RunWriter::RunWriter(Functions& functions, const Problem& p, const LeafJob& job)
 void RunWriter::repeat_rows() {
   const i64 row = c_.dims[p_.family.lane].extent;
   for (int t = 0; t < c_.tensors(); ++t) {
-    if (along_rows(c_, p_.family, t) != AlongRows::kRow) continue;
+    const AlongRows lies = along_rows(c_, p_.family, t);
+    if (lies != AlongRows::kRow && lies != AlongRows::kEach) continue;
     const Dtype type = job_.refs[t].dtype;
     const std::string all = names_.fresh("rows"), i = names_.fresh("i");
     w_.line("alignas(64) {} {}[{}];", c_type(type), all, period_);
+    if (lies == AlongRows::kEach) {
+      pointers_[t] = all;
+      continue;
+    }
     w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", i, std::min(period_, elements_),
             row);
     w_.line("__builtin_memcpy({} + {}, {}, {});", all, i, pointers_[t], row * bytes(type));
     w_.close();
     pointers_[t] = all;
+  }
+}
+
+// Of so many elements from `run` on, where a period begins: the numbers of their rows.
+void RunWriter::spread_numbers(i64 elements, const std::string& run) {
+  for (int t = 0; t < c_.tensors(); ++t)
+    if (along_rows(c_, p_.family, t) == AlongRows::kEach) spread(t, elements, run);
+}
+
+// Vectors behind the last element hold what nobody reads.
+void RunWriter::spread(int tensor, i64 elements, const std::string& run) {
+  const Isa& isa = *p_.family.isa;
+  const i64 lanes = p_.family.kernel->lanes, row = c_.dims[p_.family.lane].extent;
+  const Dtype type = job_.refs[tensor].dtype;
+  const Access& load = *load_row(isa, p_.family.kernel->lanes, type, type);
+  const Access& store = *store_row(isa, p_.family.kernel->lanes, type, type);
+  const std::string numbers = names_.fresh("numbers");
+  w_.line("{} {} = {} + ({}) / {};", const_pointer(type), numbers,
+          leaf_pointer(tensor, c_.inputs()), run, row);
+  for (i64 at = 0; at < elements; at += lanes) {
+    const i64 first = at / row, last = (std::min(at + lanes, elements) - 1) / row;
+    std::vector<i64> order;
+    for (i64 i = at; i < at + lanes; ++i) order.push_back(std::min(i / row, last) - first);
+    const std::string vector = names_.fresh("v"), count = std::to_string(last - first + 1);
+    w_.line("{} {};", isa.register_type(type, p_.family.kernel->lanes), vector);
+    w_.code(expand(last - first + 1 < lanes ? load.partial : load.code,
+                   {{"r0", vector},
+                    {"p", fmt::format("{} + {}", numbers, first)},
+                    {"n", count},
+                    {"count", count}}));
+    const std::string spread =
+        expand(isa.spread(type, p_.family.kernel->lanes),
+               {{"a", vector}, {"i", fmt::format("{}", fmt::join(order, ", "))}});
+    w_.code(
+        expand(store.code, {{"p", fmt::format("{} + {}", pointers_[tensor], at)}, {"r0", spread}}));
   }
 }
 
@@ -75,9 +120,9 @@ void RunWriter::block(i64 elements, const std::string& run, const std::string& r
   for (int t = 0; t < c_.tensors(); ++t) {
     job.refs[t].map = given_address(c, t);
     const AlongRows lies = along_rows(c_, p_.family, t);
-    const std::string at = lies == AlongRows::kRun   ? " + " + run
-                           : lies == AlongRows::kRow ? " + " + repeated
-                                                     : "";
+    const std::string at = lies == AlongRows::kRun      ? " + " + run
+                           : lies == AlongRows::kNumber ? ""
+                                                        : " + " + repeated;
     args += fmt::format("{}{}{}", t == 0 ? "" : ", ", pointers_[t], at);
   }
   w_.line("{}({});", leaf_function(functions_, {&c, p_.machine, f, 1}, job), args);
@@ -98,9 +143,11 @@ Body RunWriter::body() {
   if (whole > 0) {
     const std::string i = names_.fresh("i");
     w_.open("for (std::ptrdiff_t {0} = 0; {0} < {1}; {0} += {2})", i, whole, period_);
+    spread_numbers(period_, i);
     loop(period_ / block_, i);
     w_.close();
   }
+  if (rest > 0) spread_numbers(rest, std::to_string(whole));
   loop(rest / block_, std::to_string(whole));
   if (const i64 left = rest % block_; left > 0)
     block(left, std::to_string(elements_ - left), std::to_string(rest - left));

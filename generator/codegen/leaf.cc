@@ -20,6 +20,7 @@
 #include "codegen/pack.h"
 #include "impl/finishing.h"
 #include "impl/fours.h"
+#include "spec/sizes.h"
 
 namespace morello {
 namespace {

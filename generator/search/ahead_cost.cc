@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/space.h"
+#include "spec/sizes.h"
 
 namespace morello {
 namespace {

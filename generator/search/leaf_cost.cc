@@ -288,6 +288,7 @@ void Space::add_edges(const Spec& s, Work& w) const {
   };
   move(store);
   if (s.accumulate && family().reload) move(*family().reload);
+  w.add(Uops{.alu = 1, .shuffle = 1, .load = 1, .store = 1}, spread_rows_ * tile);
   if (repeated_rows_ == 0) return;
   const i64 repeated = std::min(along, joined_period(family(), computation()));
   w.alu += repeated_rows_ * repeated * kStagedUopsPerLane;

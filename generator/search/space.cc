@@ -165,7 +165,9 @@ void Space::describe_extras() {
       full_extra_[i] &= map.touches(d);
       if (map.unit_stride(d) == 1) extra_run_[i] = d;
     }
-    if (family().joined >= 0) repeated_rows_ += along_rows(c, family(), t) == AlongRows::kRow;
+    if (family().joined < 0) continue;
+    repeated_rows_ += along_rows(c, family(), t) == AlongRows::kRow;
+    spread_rows_ += along_rows(c, family(), t) == AlongRows::kEach;
   }
 }
 

@@ -522,7 +522,8 @@ class Space {
   i64 written_back_lanes_ = 1;
   bool full_extra_[kMaxExtras] = {};  // an element for every one of the output
   int extra_run_[kMaxExtras] = {};    // dim along which its elements are adjacent; -1: none
-  i64 repeated_rows_ = 0;             // of joined rows: what is the same for all of them
+  i64 repeated_rows_ = 0;             // of joined rows: what is the same for all of them,
+  i64 spread_rows_ = 0;               // ... and what has one number for each
   Copying copying_[kMaxOperands];
   i64 block_[kMaxOperands][kMaxDims] = {};  // least step that cuts no block, as given
   bool touches_[kMaxOperands][kMaxDims] = {};

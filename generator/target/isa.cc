@@ -34,6 +34,7 @@ static const RegisterType& of(const Isa& isa, Dtype t, int lanes) {
 std::string_view Isa::register_type(Dtype t, int lanes) const { return of(*this, t, lanes).type; }
 std::string_view Isa::splat(Dtype t, int lanes) const { return of(*this, t, lanes).splat; }
 std::string_view Isa::blend(Dtype t, int lanes) const { return of(*this, t, lanes).blend; }
+std::string_view Isa::spread(Dtype t, int lanes) const { return of(*this, t, lanes).spread; }
 
 int Isa::widest() const {
   int most = 1;

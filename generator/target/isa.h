@@ -203,6 +203,8 @@ struct RegisterType {
   // number, has a bit, beside those of {b} for which it has none.
   std::string_view splat = "";
   std::string_view blend = "";
+  // The lanes of {a} that {i}, as many numbers, say; "" where it has none.
+  std::string_view spread = "";
 };
 
 struct Isa {
@@ -235,6 +237,7 @@ struct Isa {
   // The number in every lane of a register.
   std::string_view splat(Dtype t, int lanes) const;
   std::string_view blend(Dtype t, int lanes) const;
+  std::string_view spread(Dtype t, int lanes) const;
   // Lanes of the widest vectors that it computes with; 1: there are none.
   int widest() const;
   // Null: it has none.

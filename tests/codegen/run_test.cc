@@ -105,6 +105,18 @@ constexpr Row kJoinedRows[] = {
     {"(x: f32[3,4,70] order(0, 2, 1), y: f32[4]): f32 order(0, 2, 1) = "
      "x + broadcast(y, axis=1) * 2",
      "avx2", "map_f32x8 lane=i1 quantum=i1:4,i2:70", 1, "loop i0 by 1\n  call\n"},
+    // One number for each row.
+    {"(x: f32[1401,3], s: f32[1401]): f32 = x * broadcast(s, axis=1)", "avx2",
+     "map_f32x8 lane=i1 quantum=i0:1368,i1:3", 1,
+     "loop i0 by 1368\n  body\n    call\n  rest 33\n    call\n"},
+    {"(x: f32[301,7], s: f32[301], m: f32[7]): bf16 = x * broadcast(s, axis=1) + m", "avx512",
+     "map_f32x16 lane=i1 quantum=i0:301,i1:7", 1,
+     "loop i0 by 100\n  body\n    call\n  rest 1\n    call\n"},
+    {"(x: i32[5,2], s: i32[5]): i32 = max(x, broadcast(s, axis=1))", "avx2",
+     "map_i32x8 lane=i1 quantum=i0:5,i1:2", 1, "call\n"},
+    {"(x: i32[61,5], s: i32[61]): i32 = x * broadcast(s, axis=1)", "avx512",
+     "map_i32x16 lane=i1 quantum=i0:61,i1:5", 2,
+     "parallel i0 by 20\n  body\n    call\n  rest 1\n    call\n"},
 };
 
 // Lanes that are summed: fours that are stored at once, of which some are three; what is made of

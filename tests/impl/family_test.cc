@@ -272,11 +272,15 @@ TEST_CASE("rows that leaves take as one run") {
            {"(x: f32[3,4,700] order(0, 2, 1), y: f32[4]): f32 order(0, 2, 1) = x + "
             "broadcast(y, axis=1)",
             "avx2", "i1:4,i2:700 joined=i2"},
+           // One number for each of very short rows, of what vectors are spread of.
+           {"(x: f32[300,7], y: f32[300]): f32 = x + broadcast(y, axis=1)", "avx2",
+            "i0:300,i1:7 joined=i0"},
+           {"(x: f32[900,7], y: i32[7], z: f32[900]): f32 = x * convert(y) + broadcast(z, axis=1)",
+            "avx512", "i0:592,i1:7 joined=i0"},
+           {"(x: f32[300,8], y: f32[300]): f32 = x + broadcast(y, axis=1)", "avx2", ""},
+           {"(x: f32[300,7], y: bf16[300]): f32 = x * broadcast(y, axis=1)", "avx2", ""},
            // Rows in another order, that lie apart or begin anew each; long ones.
            {"(x: f32[300,7] col, y: f32[7]): f32 = x + y", "avx2", ""},
-           {"(x: f32[300,7], y: f32[300]): f32 = x + broadcast(y, axis=1)", "avx2", ""},
-           {"(x: f32[300,7], y: f32[7], z: f32[300]): f32 = x + y + broadcast(z, axis=1)", "avx2",
-            ""},
            {"(x: f32[300,7] strided, y: f32[7]): f32 = x + y", "avx2", ""},
            {"(x: f32[n,7], y: f32[7]): f32 = x + y", "avx2", ""},
            {"(x: f32[300,65], y: f32[65]): f32 = x + y", "avx2", ""},

@@ -89,6 +89,7 @@ void check_kernel(const Isa& isa, const Kernel& k) {
     CHECK(isa.function(joined_by(c.combine), k.output, 1) != nullptr);
     if (k.lanes > 1) CHECK(placeholders(isa.splat(k.output, k.lanes)) == Names{"x"});
     if (k.lanes_reduce) CHECK(placeholders(isa.blend(k.output, k.lanes)) == Names{"a", "b", "m"});
+    if (k.lanes > 1) CHECK(placeholders(isa.spread(k.output, k.lanes)) == Names{"a", "i"});
   } else {
     CHECK(!k.lanes_reduce);
   }

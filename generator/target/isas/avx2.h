@@ -11,8 +11,10 @@ inline constexpr const Rows* kAvx2Rows[] = {
     &kernels::avx2_transpose, &kernels::f16c,      &kernels::scalar,      &kernels::scalar_math};
 
 inline constexpr RegisterType kAvx2Registers[] = {
-    {Dtype::f32, 8, "__m256", "_mm256_set1_ps({x})", "_mm256_blend_ps({b}, {a}, {m})"},
-    {Dtype::i32, 8, "__m256i", "_mm256_set1_epi32({x})", "_mm256_blend_epi32({b}, {a}, {m})"},
+    {Dtype::f32, 8, "__m256", "_mm256_set1_ps({x})", "_mm256_blend_ps({b}, {a}, {m})",
+     "_mm256_permutevar8x32_ps({a}, _mm256_setr_epi32({i}))"},
+    {Dtype::i32, 8, "__m256i", "_mm256_set1_epi32({x})", "_mm256_blend_epi32({b}, {a}, {m})",
+     "_mm256_permutevar8x32_epi32({a}, _mm256_setr_epi32({i}))"},
     {Dtype::i16, 8, "__m256i"},
     {Dtype::u8, 8, "__m256i"},
     {Dtype::i8, 8, "__m256i"},

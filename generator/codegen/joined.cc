@@ -79,10 +79,11 @@ void RunWriter::spread_numbers(i64 elements, const std::string& run) {
 // Vectors behind the last element hold what nobody reads.
 void RunWriter::spread(int tensor, i64 elements, const std::string& run) {
   const Isa& isa = *p_.family.isa;
-  const i64 lanes = p_.family.kernel->lanes, row = c_.dims[p_.family.lane].extent;
+  const int lanes = p_.family.kernel->lanes;
+  const i64 row = c_.dims[p_.family.lane].extent;
   const Dtype type = job_.refs[tensor].dtype;
-  const Access& load = *load_row(isa, p_.family.kernel->lanes, type, type);
-  const Access& store = *store_row(isa, p_.family.kernel->lanes, type, type);
+  const Access& load = *load_row(isa, lanes, type, type);
+  const Access& store = *store_row(isa, lanes, type, type);
   const std::string numbers = names_.fresh("numbers");
   w_.line("{} {} = {} + ({}) / {};", const_pointer(type), numbers,
           leaf_pointer(tensor, c_.inputs()), run, row);
@@ -91,15 +92,14 @@ void RunWriter::spread(int tensor, i64 elements, const std::string& run) {
     std::vector<i64> order;
     for (i64 i = at; i < at + lanes; ++i) order.push_back(std::min(i / row, last) - first);
     const std::string vector = names_.fresh("v"), count = std::to_string(last - first + 1);
-    w_.line("{} {};", isa.register_type(type, p_.family.kernel->lanes), vector);
+    w_.line("{} {};", isa.register_type(type, lanes), vector);
     w_.code(expand(last - first + 1 < lanes ? load.partial : load.code,
                    {{"r0", vector},
                     {"p", fmt::format("{} + {}", numbers, first)},
                     {"n", count},
                     {"count", count}}));
-    const std::string spread =
-        expand(isa.spread(type, p_.family.kernel->lanes),
-               {{"a", vector}, {"i", fmt::format("{}", fmt::join(order, ", "))}});
+    const std::string spread = expand(
+        isa.spread(type, lanes), {{"a", vector}, {"i", fmt::format("{}", fmt::join(order, ", "))}});
     w_.code(
         expand(store.code, {{"p", fmt::format("{} + {}", pointers_[tensor], at)}, {"r0", spread}}));
   }

@@ -32,7 +32,7 @@ enum class AlongRows {
 AlongRows along_rows(const Computation& c, const Family& f, int tensor);
 
 // The family that joins rows, whose elements are along the lane dim of `f`; f has its loads. None
-// where no rows follow one another, or nothing is the same for all of them.
+// where no rows follow one another, or nothing is the same for all of them or one number for each.
 std::optional<Family> joined(Family f, const Computation& c);
 
 // Elements from where a row begins with a vector to where one does again.

@@ -4,11 +4,11 @@
 //
 //   (x: f32[50176,3], m: f32[3]): f32 = x - m     by 8 lanes: m m m m m m m m, three vectors
 //
-// And of what has one number for each row of very few elements, these are spread over rows, from
-// one such place to the next.
+// What has one number for each row of very few elements is spread over rows, from one such place to
+// the next.
 //
-//   (x: f32[50176,3], s: f32[50176]): f32 = x * broadcast(s, axis=1)       s0 s0 s0 s1 s1 s1 s2 s2,
-//                                                      s2 s3 s3 s3 s4 s4 s4 s5, s5 s5 s6 s6 s6 s7 ..
+//   (x: f32[50176,3], s: f32[50176]): f32 = x * broadcast(s, axis=1)     s0 s0 s0 s1 s1 s1 s2 s2,
+//                                                                        s2 s3 s3 s3 s4 s4 s4 s5
 //
 // A row at a time took a call and a part of a vector each. (Zen 4, normalising 224x224x3, f32: 39
 // us by AVX2 and 29 by AVX-512, lanes along pixels; a plain loop by GCC -O3, 17.)

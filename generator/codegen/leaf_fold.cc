@@ -52,11 +52,14 @@ void LeafWriter::fold(const Folding& how, std::span<const Extents> registers) {
   if (k_.ordered.empty()) return fold_four(how, registers, sums);
   const std::string ordered =
       expand(k_.ordered, {{"a", sums[0]}, {"b", sums[1]}, {"c", sums[2]}, {"d", sums[3]}});
+  const auto loaded = extras_;  // what one branch loads the other has not, nor who comes after
   w_.open("if ({})", ordered);
   fold_four(how, registers, sums);
   w_.otherwise();
+  extras_ = loaded;
   for (const Extents& instance : registers) store_scalar(instance);
   w_.close();
+  extras_ = loaded;
 }
 
 void LeafWriter::fold_four(const Folding& how, std::span<const Extents> registers,

@@ -127,6 +127,10 @@ constexpr Row kFoldedRows[] = {
     {"(x: f32[31,13]): f32 = reduce_max(x, axis=1)", "avx512",
      "hmax_f32x16 lane=k quantum=i:8,k:16", 1,
      "loop i by 8\n  body\n    call\n  rest 7\n    call\n"},
+    // Operands that are loaded one by one, whether there is a NaN or none.
+    {"(x: f32[9,13], y: f16[9], z: i32[1]): f32 = reduce_max(x, axis=1) * y + convert(z)", "avx2",
+     "hmax_f32x8 lane=k quantum=i:4,k:16", 1,
+     "loop i by 4\n  body\n    call\n  rest 1\n    call\n"},
     {"(x: f32[10,40]): f32 = reduce_sum(x * x, axis=1) * 0.5 + 1", "avx2",
      "dot_f32x8 lane=k quantum=i:4,k:16", 1,
      "copy out to L1\n  split k by 16\n    first\n      loop i by 4\n        body\n          call\n"

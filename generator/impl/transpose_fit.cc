@@ -12,7 +12,8 @@ const Offset& to_stride(const BoxDigit& d, bool into_packed) {
   return into_packed ? d.packed : d.other;
 }
 
-// Fewer columns are moved sooner one by one.
+// Fewer columns than these are sooner moved one by one: by parts each row takes two loads or three,
+// and as many instructions that put them together.
 i64 least_part(const Transpose& t) { return t.columns / 4; }
 
 // Rows are adjacent in the destination: part of one digit, or all of it and part of the next (the

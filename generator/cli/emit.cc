@@ -40,7 +40,7 @@ Emitted emit(const std::vector<KernelFound>& kernels, const Machine& machine, in
     code.threads = threads;
     for (const Found& f : k.variants)
       code.variants.push_back({f.best.problem, f.best.impl, std::llround(f.best.cost.as_cycles()),
-                               f.best.patchwork, f.best.fusion});
+                               f.best.patchwork, f.best.fusion, f.best.rows});
   }
   options.machine = fmt::format("{} (fnv1a {})", machine.name, digest(machine.toml()));
   return emit_header(codes, options);

@@ -12,7 +12,8 @@
 //   machine_sha256 = "..."     of its canonical text
 //   threads = 4                that it may use
 //   cycles  = 123              by the model
-//   nest    = """..."""        of several stages: all of it (impl/fusion.h), and no program below
+//   nest    = """..."""        of several stages: all of it (impl/fusion.h, rows.h), and no program
+//   below
 //
 //   [[kernel.program]]         one; of a kernel with sizes known at run time only, one per piece
 //   threads = 1

@@ -12,7 +12,7 @@ namespace morello {
 static std::string_view isa_name(const Found& f) { return f.best.problem.family.isa->name; }
 
 std::string family_text(const KernelSpec& spec, const Found& f) {
-  if (f.best.fusion) return fmt::format("{} stages", spec.stages.size());
+  if (spec.stages.size() > 1) return fmt::format("{} stages", spec.stages.size());
   return f.best.problem.family.str(spec.computation());
 }
 
@@ -29,7 +29,8 @@ std::string impl_text(const std::vector<KernelFound>& kernels) {
       out += fmt::format("# {}\n# isa {}, threads {}, {:.0f} cycles\n# {}\n", k.spec->str(),
                          isa_name(f), f.best.problem.threads, f.best.cost.as_cycles(),
                          family_text(*k.spec, f));
-      out += f.best.fusion      ? print(*f.best.fusion)
+      out += f.best.rows        ? print(*f.best.rows)
+             : f.best.fusion    ? print(*f.best.fusion)
              : f.best.patchwork ? print(*f.best.patchwork, k.spec->computation())
                                 : print(f.best.problem, *f.best.impl);
     }
@@ -79,6 +80,7 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
   add("compression", fmt::format("{:.3f}", compression));
   add("log10_programs", fmt::format("{:.2f}", log10_programs(Space(f.best.problem))));
   if (f.best.patchwork) add("programs", fmt::format("{}", f.best.patchwork->programs.size()));
+  if (f.best.rows) add("programs", fmt::format("{}", f.best.rows->programs.size()));
   add("cost", fmt::format("{:.0f}", f.best.cost.as_cycles()));
   add("family", json_string(family_text(spec, f)));
   add("families_tried", fmt::format("{}", tried));

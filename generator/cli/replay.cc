@@ -142,22 +142,47 @@ class Replay {
 
 }  // namespace
 
+// Why the nest of an entry cannot be written; empty when it can.
+static std::string problem_of(const Fusion& f, const LockedKernel& entry) {
+  if (f.threads != entry.threads) return fmt::format("a nest for {} threads", f.threads);
+  for (const StageProgram& p : f.programs)
+    if (std::string why = problem_of(p.problem, *p.impl); !why.empty()) return why;
+  return "";
+}
+
 // Of several stages.
 static Result<Optimum> replay_fusion(const LockedKernel& entry, const KernelSpec& spec,
                                      const Machine& machine, const Isa& isa) {
-  if (!entry.pieces.empty() || !entry.programs.empty() || entry.divided != 1)
-    return error("a kernel of several stages has one nest");
   Result<Fusion> fusion = parse_fusion(entry.nest, spec, machine, isa);
   if (!fusion) return fusion.error();
-  if (fusion->threads != entry.threads)
-    return error(fmt::format("a nest for {} threads", fusion->threads));
   if (std::string why = verify(*fusion); !why.empty()) return error(why);
-  for (const StageProgram& p : fusion->programs)
-    if (std::string why = problem_of(p.problem, *p.impl); !why.empty()) return error(why);
+  if (std::string why = problem_of(*fusion, entry); !why.empty()) return error(why);
   const StageProgram& most = dearest(*fusion);
   Optimum best{most.problem, most.impl, Cost::cycles(entry.cycles), {}, 0, {}};
   best.fusion = std::make_shared<const Fusion>(std::move(*fusion));
   return best;
+}
+
+// The same for any number of rows.
+static Result<Optimum> replay_rows(const LockedKernel& entry, const KernelSpec& spec,
+                                   const Machine& machine, const Isa& isa) {
+  Result<AnyRows> rows = parse_rows(entry.nest, spec, machine, isa);
+  if (!rows) return rows.error();
+  if (std::string why = verify(*rows); !why.empty()) return error(why);
+  for (const RowsPiece& p : rows->programs)
+    if (std::string why = problem_of(*p.fusion, entry); !why.empty()) return error(why);
+  const StageProgram& most = dearest(*rows->programs.front().fusion);
+  Optimum best{most.problem, most.impl, Cost::cycles(entry.cycles), {}, 0, {}};
+  best.rows = std::make_shared<const AnyRows>(std::move(*rows));
+  return best;
+}
+
+static Result<Optimum> replay_stages(const LockedKernel& entry, const KernelSpec& spec,
+                                     const Machine& machine, const Isa& isa) {
+  if (!entry.pieces.empty() || !entry.programs.empty() || entry.divided != 1)
+    return error("a kernel of several stages has one nest");
+  return spec.sizes().empty() ? replay_fusion(entry, spec, machine, isa)
+                              : replay_rows(entry, spec, machine, isa);
 }
 
 LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads, const Found& f) {
@@ -170,10 +195,9 @@ LockedKernel locked(const KernelSpec& spec, const Machine& machine, int threads,
                  .machine_sha256 = sha256(machine.toml()),
                  .threads = threads,
                  .cycles = std::llround(best.cost.as_cycles())};
-  if (best.fusion) {
-    k.nest = print(*best.fusion);
-    return k;
-  }
+  if (best.fusion) k.nest = print(*best.fusion);
+  if (best.rows) k.nest = print(*best.rows);
+  if (!k.nest.empty()) return k;
   if (!best.patchwork) {
     k.programs.push_back(locked_program(best.problem, *best.impl, k.cycles));
     return k;
@@ -213,7 +237,7 @@ std::string out_of_date(const LockedKernel& entry, const KernelSpec& spec, const
 Result<Found> replay(const LockedKernel& entry, const KernelSpec& spec, const Machine& machine,
                      const Isa& isa) {
   Result<Optimum> best = spec.stages.size() > 1
-                             ? replay_fusion(entry, spec, machine, isa)
+                             ? replay_stages(entry, spec, machine, isa)
                              : Replay(entry, spec.computation(), machine, isa).run();
   if (!best) return best.error();
   return Found{std::move(*best), 0};

@@ -51,11 +51,11 @@ class KernelWriter {
   void declare(Writer& w);
   size_t shared(size_t v) const;
   void variant_namespace(std::string& out, size_t v);
-  std::vector<std::string> tensors(const Variant& v) const;
+  std::vector<std::string> tensors() const;
   void forwarding_functions(Writer& w, const Variant& variant, const Variant& code);
   void variant_functions(Writer& w, size_t v);
   void align_workspace(Writer& w, const NestCode& nest);
-  std::vector<std::string> run_values(const Variant& v, const NestCode& nest) const;
+  std::vector<std::string> run_values(const NestCode& nest) const;
   void choice(Writer& w);
   void dispatch(Writer& w);
   void each_choice(Writer& w, auto body);
@@ -168,12 +168,12 @@ void KernelWriter::align_workspace(Writer& w, const NestCode& nest) {
 }
 
 // What run() takes first (NestCode::functions).
-std::vector<std::string> KernelWriter::tensors(const Variant& v) const {
+std::vector<std::string> KernelWriter::tensors() const {
   const auto argument = [&](const Param& p) {
     return p.packed ? fmt::format("static_cast<const {}*>({})", c_type(p.dtype), p.name) : p.name;
   };
   std::vector<std::string> out;
-  if (v.fusion) {
+  if (k_.spec->stages.size() > 1) {
     for (const Param& p : k_.spec->params) out.push_back(argument(p));
     for (size_t i = 0; i < k_.spec->results.size(); ++i) out.push_back(k_.spec->result(i).name);
     return out;
@@ -184,9 +184,9 @@ std::vector<std::string> KernelWriter::tensors(const Variant& v) const {
 }
 
 // What NestCode's run is called with.
-std::vector<std::string> KernelWriter::run_values(const Variant& v, const NestCode& nest) const {
-  std::vector<std::string> values = tensors(v);
-  for (const int dim : nest.sizes) values.push_back(k_.spec->computation().dims[dim].size);
+std::vector<std::string> KernelWriter::run_values(const NestCode& nest) const {
+  std::vector<std::string> values = tensors();
+  for (const std::string& size : nest.sizes) values.push_back(size);
   for (const int symbol : nest.strides) values.push_back(stride_value(*k_.spec, symbol));
   if (nest.workspace_bytes > 0) values.push_back(local("base"));
   if (nest.parallel) values.emplace_back("pool");
@@ -221,15 +221,15 @@ void KernelWriter::variant_functions(Writer& w, size_t v) {
   for (const std::string& name : run_time_arguments(*k_.spec))
     w.line("static_cast<void>({});", name);  // the variant may need not all
   if (b_.threaded() && !nest.parallel) w.line("static_cast<void>(pool);");
-  w.line("{}::run({});", space, fmt::join(run_values(variant, nest), ", "));
+  w.line("{}::run({});", space, fmt::join(run_values(nest), ", "));
   w.close();
   for (size_t i = 0; i < k_.spec->params.size(); ++i) {
     const Param& p = k_.spec->params[i];
     if (!p.packed) continue;
     const std::string packed = local("packed");
     w.open("MORELLO_UNUSED MORELLO_TARGET {}{}", linkage, packer_head(p, isa(variant)));
-    const int tensor =
-        variant.fusion ? static_cast<int>(i) : operand_of(*k_.spec, static_cast<int>(i));
+    const int tensor = k_.spec->stages.size() > 1 ? static_cast<int>(i)
+                                                  : operand_of(*k_.spec, static_cast<int>(i));
     w.line("{}::{}({}, static_cast<{}*>({}));", space, nest.packers.at(tensor), p.name,
            c_type(p.dtype), packed);
     w.close();
@@ -368,7 +368,8 @@ class HeaderWriter {
 std::vector<NestCode> nests(const KernelCode& k, bool brief) {
   std::vector<NestCode> out;
   for (const Variant& v : k.variants)
-    out.push_back(v.fusion      ? emit_nest(*v.fusion, brief)
+    out.push_back(v.rows        ? emit_nest(*v.rows, *k.spec, brief)
+                  : v.fusion    ? emit_nest(*v.fusion, brief)
                   : v.patchwork ? emit_nest(*v.patchwork, brief)
                                 : emit_nest(v.problem, *v.impl, brief));
   return out;

@@ -6,6 +6,7 @@
 
 #include "impl/fusion.h"
 #include "impl/patchwork.h"
+#include "impl/rows.h"
 #include "spec/kernel_spec.h"
 
 namespace morello {
@@ -20,6 +21,8 @@ struct Variant {
   std::shared_ptr<const Patchwork> patchwork = nullptr;
   // Of a kernel of several stages: all of it. The program above is the dearest part.
   std::shared_ptr<const Fusion> fusion = nullptr;
+  // Of such a kernel where the number of rows is known at run time only: all pieces.
+  std::shared_ptr<const AnyRows> rows = nullptr;
 };
 
 // All variants of one kernel, widest instruction set first.

@@ -31,7 +31,8 @@ struct Here {
 
 class FusionWriter {
  public:
-  FusionWriter(const Fusion& f, bool brief) : f_(f), g_(*f.graph) { library_.brief = brief; }
+  FusionWriter(Library& library, const Fusion& f, const std::string& stem)
+      : f_(f), g_(*f.graph), library_(library), stem_(stem) {}
   NestCode code();
 
  private:
@@ -69,7 +70,8 @@ class FusionWriter {
 
   const Fusion& f_;
   const Graph& g_;
-  Library library_;
+  Library& library_;
+  const std::string& stem_;
   std::vector<ProgramCode> programs_;
   std::string chunks_;
   Names names_;
@@ -228,7 +230,7 @@ void FusionWriter::parallel(Writer& w, const FusedPtr& n, const Tile& t, const H
 
 // The function for one task of a parallel tile.
 std::string FusionWriter::chunk(const FusedPtr& n, const Tile& t, const Here& here) {
-  const std::string name = fmt::format("tile_{}", chunk_count_++);
+  const std::string name = fmt::format("{}tile_{}", stem_, chunk_count_++);
   Writer fields(1), w(1);
   Here inside = step(here, t, t.tile);
   w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", name);
@@ -290,7 +292,7 @@ void FusionWriter::packers() {
 NestCode FusionWriter::code() {
   for (const StageProgram& p : f_.programs)
     programs_.push_back(emit_program(library_, p.problem, *p.impl,
-                                     fmt::format("program_{}", programs_.size()), false));
+                                     fmt::format("{}program_{}", stem_, programs_.size()), false));
   packers();
   Writer w(1);
   Here here{.extents = whole(g_), .buffers = {}, .at = {}, .arena = "arena"};
@@ -318,20 +320,29 @@ NestCode FusionWriter::code() {
   fence(w);
   out_.parallel = parallel_;
   if (parallel_) params.emplace_back("const ::morello::Parallel& pool");
-  out_.functions = library_.text();
   for (size_t i = 0; i < programs_.size(); ++i)
     out_.functions +=
         (f_.programs[i].cost_cycles >= kApartCycles ? "__attribute__((noinline)) " : "") +
         programs_[i].text;
   out_.functions += chunks_;
   out_.functions +=
-      fmt::format("MORELLO_UNUSED MORELLO_TARGET static void run({}) noexcept {{\n{}}}\n",
+      fmt::format("MORELLO_UNUSED MORELLO_TARGET static void {}run({}) noexcept {{\n{}}}\n", stem_,
                   fmt::join(params, ", "), w.text());
   return std::move(out_);
 }
 
 }  // namespace
 
-NestCode emit_nest(const Fusion& f, bool brief) { return FusionWriter(f, brief).code(); }
+NestCode emit_fusion(Library& library, const Fusion& f, const std::string& stem) {
+  return FusionWriter(library, f, stem).code();
+}
+
+NestCode emit_nest(const Fusion& f, bool brief) {
+  Library library{.functions = Functions()};
+  library.brief = brief;
+  NestCode out = emit_fusion(library, f, "");
+  out.functions = library.text() + out.functions;
+  return out;
+}
 
 }  // namespace morello

@@ -42,11 +42,13 @@ std::string banner(const KernelCode& k) {
   std::string out = fmt::format("// {}\n//   spec: {}\n", k.name, k.spec->str());
   for (const Variant& v : k.variants) {
     const Computation& c = *v.problem.computation;
-    const std::string family = v.fusion ? fmt::format("{} stages", v.fusion->graph->stages.size())
-                                        : v.problem.family.str(c);
+    const size_t stages = k.spec->stages.size();
+    const std::string family =
+        stages > 1 ? fmt::format("{} stages", stages) : v.problem.family.str(c);
     out += fmt::format("//   {}: {}, {} cycles by the model\n", v.problem.family.isa->name, family,
                        v.cost_cycles);
-    out += commented(v.fusion      ? print(*v.fusion)
+    out += commented(v.rows        ? print(*v.rows)
+                     : v.fusion    ? print(*v.fusion)
                      : v.patchwork ? print(*v.patchwork, c)
                                    : print(v.problem, *v.impl),
                      "     ");
@@ -111,14 +113,15 @@ static i64 packed_bytes(const Problem& whole, int operand) {
 static i64 packed_parameter_bytes(const KernelCode& k, int param) {
   i64 most = 0;
   for (const Variant& v : k.variants) {
-    if (!v.fusion) {
+    const Fusion* fusion = v.rows ? v.rows->programs[0].fusion.get() : v.fusion.get();
+    if (!fusion) {
       most = std::max(most, packed_bytes(v.problem, operand_of(*k.spec, param)));
       continue;
     }
-    for (const StageProgram& p : v.fusion->programs) {
-      const int operand = v.fusion->graph->operand_of(p.stage, param);
+    for (const StageProgram& p : fusion->programs) {
+      const int operand = fusion->graph->operand_of(p.stage, param);
       if (operand < 0) continue;
-      const Computation all = stage_part(*v.fusion->graph, p.stage, whole(*v.fusion->graph), {});
+      const Computation all = stage_part(*fusion->graph, p.stage, whole(*fusion->graph), {});
       Problem problem = p.problem;
       problem.computation = &all;
       most = std::max(most, packed_bytes(problem, operand));

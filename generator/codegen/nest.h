@@ -9,6 +9,7 @@
 #include "codegen/functions.h"
 #include "impl/fusion.h"
 #include "impl/patchwork.h"
+#include "impl/rows.h"
 
 namespace morello {
 
@@ -44,8 +45,8 @@ struct NestCode {
   // [, const ::morello::Parallel& pool])` over typed pointers: tensors as the Computation has them,
   // or, of several stages, parameters and the result.
   std::string functions;
-  std::vector<int> sizes;   // dims whose sizes run takes, in this order
-  std::set<int> strides;    // symbols of those that run takes, in this order
+  std::vector<std::string> sizes;  // names of those that run takes, in this order
+  std::set<int> strides;           // symbols of those that run takes, in this order
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // run takes a pool
   // Names of the packers (const T* given, T* packed) of `packed` tensors, as run() numbers them.
@@ -54,10 +55,14 @@ struct NestCode {
   bool operator==(const NestCode&) const = default;
 };
 
-// Of a program, of all pieces of a kernel (patchwork.cc), and of several stages (fusion.cc).
+// Of a program, of all pieces of a kernel (patchwork.cc), of several stages (fusion.cc), and of
+// these for any number of rows (rows.cc).
 // `brief`: all leaves are rather short than fast.
 NestCode emit_nest(const Problem& p, const Impl& impl, bool brief);
 NestCode emit_nest(const Patchwork& work, bool brief);
 NestCode emit_nest(const Fusion& f, bool brief);
+NestCode emit_nest(const AnyRows& rows, const KernelSpec& spec, bool brief);
+// The functions of a fusion beside those of the library, called <stem>run and so on.
+NestCode emit_fusion(Library& library, const Fusion& f, const std::string& stem);
 
 }  // namespace morello

@@ -10,6 +10,7 @@
 
 #include "codegen/nest.h"
 #include "codegen/operand.h"
+#include "codegen/pieces.h"
 #include "codegen/workspace.h"
 
 namespace morello {
@@ -48,7 +49,6 @@ class PatchworkWriter {
   std::string lengths(bool types) const;
   std::string tail(bool types) const;
   std::string pointers(bool types) const;
-  std::string largest(size_t i, const std::string& parts) const;
 
   const Patchwork& work_;
   const Problem& problem_;  // of some program: addresses are those of all
@@ -139,13 +139,7 @@ std::string PatchworkWriter::lengths(bool types) const {
 }
 
 void PatchworkWriter::tables() {
-  const auto table = [&](const char* name, size_t i, const std::vector<i64>& values) {
-    w_.line("static constexpr std::ptrdiff_t {}{}[] = {{{}}};", name, i, fmt::join(values, ", "));
-  };
-  for (size_t i = 0; i < loops(); ++i) {
-    table("sizes", i, work_.dims[i].sizes);
-    if (!reduction(i)) table("rests", i, work_.dims[i].rests);
-  }
+  for (size_t i = 0; i < loops(); ++i) piece_tables(w_, i, work_.dims[i], reduction(i));
 }
 
 void PatchworkWriter::call() {
@@ -164,12 +158,6 @@ void PatchworkWriter::call() {
   }
   w_.close();
   w_.close();
-}
-
-// The largest piece that so much of a dim has `parts` of, or the granule.
-std::string PatchworkWriter::largest(size_t i, const std::string& parts) const {
-  return fmt::format("while (which{0} < {1} && sizes{0}[which{0}] * {2} > extent{0}) ++which{0};",
-                     i, work_.dims[i].sizes.size() - 1, parts);
 }
 
 // From `begin` to `end` of the outermost dim, in pieces of sizes0[whole].
@@ -201,18 +189,14 @@ void PatchworkWriter::loop(size_t i) {
   const std::string from = i == 0 ? "begin" : "0", to = i == 0 ? "end" : fmt::format("extent{}", i);
   if (i > 0 && !reduction(i)) {
     w_.line("int whole{0} = 0;", i);
-    w_.line("while (whole{0} < {1} && sizes{0}[whole{0}] > extent{0}) ++whole{0};", i, last);
+    largest_piece(w_, i, work_.dims[i], fmt::format("whole{}", i), "");
   }
   w_.open("for (std::ptrdiff_t at{0} = {1}; at{0} < {2};)", i, from, to);
   if (reduction(i)) {
     w_.line("int which{} = 0;", i);
     w_.line("while (which{0} < {1} && sizes{0}[which{0}] > {2} - at{0}) ++which{0};", i, last, to);
   } else {
-    w_.line("int which{} = {};", i, i == 0 ? "whole" : fmt::format("whole{}", i));
-    w_.open("if ({1} - at{0} < sizes{0}[which{0}])", i, to);
-    w_.line("while (which{0} < {1} && rests{0}[which{0}] > {2} - at{0}) ++which{0};", i, last, to);
-    w_.line("if ({1} - at{0} < sizes{0}[which{0}]) at{0} = {1} - sizes{0}[which{0}];", i, to);
-    w_.close();
+    next_piece(w_, i, work_.dims[i], i == 0 ? "whole" : fmt::format("whole{}", i), to);
   }
   if (work_.dims[i].elastic) {
     const PiecedDim& d = work_.dims[i];
@@ -287,12 +271,12 @@ void PatchworkWriter::run() {
     return w_.close();
   }
   if (!divided()) {
-    w_.line("{}", largest(0, "1"));
+    largest_piece(w_, 0, work_.dims[0], "which0", "");
     w_.line("part({}, 0, extent0, which0);", shared(false));
     return w_.close();
   }
   w_.line("const std::ptrdiff_t parts = extent0 < {} ? 1 : {};", work_.threads_from, work_.threads);
-  w_.line("{}", largest(0, "parts"));
+  largest_piece(w_, 0, work_.dims[0], "which0", "parts");
   w_.line("const std::ptrdiff_t pieces = extent0 / sizes0[which0];");
   w_.line("const std::ptrdiff_t tasks = pieces < parts ? pieces : parts;");
   w_.open("if (pool.run != nullptr && tasks > 1)");
@@ -308,7 +292,7 @@ NestCode PatchworkWriter::code() {
   emit_programs();
   out_.packers = emit_packers(library_, problem_);
   MORELLO_CHECK(!divided() || !out_.parallel, "parallel programs in a parallel loop");
-  for (const PiecedDim& d : work_.dims) out_.sizes.push_back(d.dim);
+  for (const PiecedDim& d : work_.dims) out_.sizes.push_back(c_.dims[d.dim].size);
   tables();
   call();
   part();

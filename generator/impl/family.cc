@@ -142,6 +142,39 @@ bool packs_alike(const Family& a, const Family& b, const Computation& c) {
   return true;
 }
 
+std::string packed_order_text(const Family& f, const Computation& c, int operand) {
+  const Operand& o = c.operands[operand];
+  std::vector<std::pair<i64, i64>> loops;  // elements that one step goes on in row order, and steps
+  for (const Digit& d : f.packed[operand].digits) {
+    i64 step = 0, next = 1;
+    for (size_t axis = o.axes.size(); axis-- > 0; next *= o.shape[axis])
+      for (const AxisTerm& t : o.axes[axis])
+        if (t.dim == d.axis) step += t.coefficient * next;
+    step *= d.div;
+    const i64 count = d.mod > 0 ? d.mod : ceil_div(c.dims[d.axis].extent, d.div);
+    if (count == 1) continue;
+    if (!loops.empty() && loops.back().first == step * count)
+      loops.back() = {step, loops.back().second * count};
+    else
+      loops.emplace_back(step, count);
+  }
+  std::string out;
+  for (const auto& [step, count] : loops)
+    out += fmt::format("{}{}x{}", out.empty() ? "" : " ", count, step);
+  return out;
+}
+
+Computation with_more_rows(const Computation& c, i64 times) {
+  std::vector<i64> extents;
+  for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
+    const bool rows = !c.dims[d].reduction &&
+                      std::none_of(c.operands.begin(), c.operands.end(),
+                                   [&](const Operand& o) { return o.packed && touches(o, d); });
+    extents.push_back(c.dims[d].extent * (rows ? times : 1));
+  }
+  return with_extents(c, extents);
+}
+
 std::vector<std::vector<Family>> by_packing(std::span<const Family> families,
                                             const Computation& c) {
   std::vector<std::vector<Family>> out;

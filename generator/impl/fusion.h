@@ -137,10 +137,11 @@ bool is_online(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, const std::set<int>& dims, int stage);
 
-// What prints parses; verify() says whether it is a program.
+// What prints parses; verify() says whether it is a program. Families may be for `more_rows` times
+// as many (with_more_rows()).
 std::string print(const Fusion& f);
 Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
-                            const Isa& isa);
+                            const Isa& isa, i64 more_rows = 1);
 
 // Runs it as interpret() runs a program: on dense row-major parameters, and returns the results one
 // behind the other. What is not made before it

@@ -30,8 +30,9 @@ bool is_call(const Line& line) {
 
 class Parser {
  public:
-  Parser(std::string_view text, const KernelSpec& spec, const Machine& machine, const Isa& isa)
-      : machine_(machine), isa_(isa), lines_(lines::split_lines(text)) {
+  Parser(std::string_view text, const KernelSpec& spec, const Machine& machine, const Isa& isa,
+         i64 more_rows)
+      : machine_(machine), isa_(isa), more_rows_(more_rows), lines_(lines::split_lines(text)) {
     fusion_.graph = std::make_shared<const Graph>(head(graph_of(spec)));
     for (const GraphDim& d : g().dims) dims_.push_back(d.name);
     for (size_t s = 0; s < g().stages.size(); ++s)
@@ -75,6 +76,7 @@ class Parser {
 
   const Machine& machine_;
   const Isa& isa_;
+  const i64 more_rows_;
   Fusion fusion_;
   std::vector<Line> lines_;
   size_t at_ = 0;
@@ -309,7 +311,7 @@ Part Parser::part(Reader& r, const Computation& c, const Here& here) {
 }
 
 // All that is left of the line. A part that is packed ahead of time may use a family of the whole
-// stage.
+// stage, or of one of more rows.
 Family Parser::family(Reader& r, const Computation& c, int stage, const Here& here) {
   const Word first = r.next("a family");
   const Word& last = r.line().words.back();
@@ -318,8 +320,11 @@ Family Parser::family(Reader& r, const Computation& c, int stage, const Here& he
   Result<Family> found = parse_family(text, c, isa_);
   const bool packed =
       std::any_of(c.operands.begin(), c.operands.end(), [](const Operand& o) { return o.packed; });
-  if (!found && packed && has_dims_of_whole(g(), stage, here.extents, here.buffers))
-    found = parse_family(text, stage_part(g(), stage, whole(g()), {}), isa_);
+  if (!found && packed && has_dims_of_whole(g(), stage, here.extents, here.buffers)) {
+    const Computation all = stage_part(g(), stage, whole(g()), {});
+    found = parse_family(text, all, isa_);
+    if (!found && more_rows_ > 1) found = parse_family(text, with_more_rows(all, more_rows_), isa_);
+  }
   if (!found) fail(r.line(), first.column, length, found.error().text);
   return std::move(*found);
 }
@@ -327,9 +332,9 @@ Family Parser::family(Reader& r, const Computation& c, int stage, const Here& he
 }  // namespace
 
 Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
-                            const Isa& isa) {
+                            const Isa& isa, i64 more_rows) {
   try {
-    return Parser(text, spec, machine, isa).program();
+    return Parser(text, spec, machine, isa, more_rows).program();
   } catch (const lines::Failure& f) {
     return f.diagnostic;
   }

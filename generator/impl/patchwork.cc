@@ -107,18 +107,23 @@ void choose_rests(Patchwork& work, const Computation& c) {
   }
 }
 
+std::string sizes_problem(const PiecedDim& d, const RunTimeSize& size) {
+  const auto not_below = [](i64 a, i64 b) { return a <= b; };
+  if (d.sizes.empty() || d.sizes.back() != size.granule ||
+      std::adjacent_find(d.sizes.begin(), d.sizes.end(), not_below) != d.sizes.end())
+    return fmt::format("pieces of {} descend to the granule {}", size.name, size.granule);
+  for (const i64 s : d.sizes)
+    if (s % size.granule != 0) return fmt::format("{} is no multiple of {}", s, size.granule);
+  if (d.sizes.front() / size.granule > kMostGranules)
+    return fmt::format("a piece of {} has {} granules at most", size.name, kMostGranules);
+  return "";
+}
+
 std::string sizes_problem(const PiecedDim& d, const Computation& c) {
   const Dim& dim = c.dims[static_cast<size_t>(d.dim)];
   const RunTimeSize* size = run_time_size(c, d.dim);
   if (!size) return fmt::format("the size of {} is a number", dim.name);
-  const auto not_below = [](i64 a, i64 b) { return a <= b; };
-  if (d.sizes.empty() || d.sizes.back() != size->granule ||
-      std::adjacent_find(d.sizes.begin(), d.sizes.end(), not_below) != d.sizes.end())
-    return fmt::format("pieces of {} descend to the granule {}", size->name, size->granule);
-  for (const i64 s : d.sizes)
-    if (s % size->granule != 0) return fmt::format("{} is no multiple of {}", s, size->granule);
-  if (d.sizes.front() / size->granule > kMostGranules)
-    return fmt::format("a piece of {} has {} granules at most", size->name, kMostGranules);
+  if (std::string why = sizes_problem(d, *size); !why.empty()) return why;
   const int count = static_cast<int>(d.sizes.size());
   if (d.elastic < 0 || d.elastic >= count)
     return fmt::format("{} is elastic from piece {} on", dim.name, d.elastic);

@@ -86,7 +86,8 @@ void choose_rests(Patchwork& work, const Computation& c);
 // The same of one dim, a piece of each size taking so long.
 void choose_rests(PiecedDim& d, const std::vector<i64>& cycles);
 
-// Why these are no pieces of a dim of c; empty when they are.
+// Why these are no pieces of such a size, or of a dim of c; empty when they are.
+std::string sizes_problem(const PiecedDim& d, const RunTimeSize& size);
 std::string sizes_problem(const PiecedDim& d, const Computation& c);
 
 // Whether a dim may be elastic in programs of this family, with pieces of any multiple of `size`.

@@ -213,6 +213,7 @@ class FusionSearch {
   Part part(const Group& g, int stage) const;
   std::shared_ptr<const Computation> computation(const Group& g, int stage) const;
   bool keeps_dims(const Group& g, int stage) const;
+  void keep_orders(const Computation& c, int stage, std::vector<Family>& among) const;
   std::vector<Family> families_of(const Computation& c, int stage) const;
   const Optimum* program(const Group& part_of, Cost enough);
   SearchOptions cheaper_than(Cost enough) const;
@@ -243,6 +244,8 @@ class FusionSearch {
   std::vector<char> may_tile_;  // by dim, begin and end; 0: not asked yet, 1: no, 2: yes
   std::vector<std::optional<Family>> like_;  // per stage: how it is packed ahead of time
   SearchStats stats_;
+  // It has no program that finds what is packed in the order that it has.
+  bool cannot_unpack_ = false;
   bool packing_chosen_ = false, budget_ = false;
 };
 

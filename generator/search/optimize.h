@@ -7,11 +7,21 @@
 
 #include "impl/fusion.h"
 #include "impl/patchwork.h"
+#include "impl/rows.h"
 #include "search/solver.h"
 #include "search/tables.h"
 #include "search/variants.h"
 
 namespace morello {
+
+// What a kernel has to know that is a piece of one of more rows (optimize_rows.cc).
+struct PieceOfRows {
+  i64 bytes = 0;  // of all its parameters and results together
+  i64 times = 1;  // as many rows
+  // The orders in which parameters are packed ahead of time (packed_order_text()), chosen by
+  // others.
+  std::map<int, std::string> orders = {};
+};
 
 struct SearchOptions {
   int threads = 1;  // what the kernel may use at run time
@@ -32,6 +42,7 @@ struct SearchOptions {
   // Those whose bound is no less are not searched: what has to be beaten is known.
   Cost bounds_below = Cost::infinite();
   Part part = {};
+  PieceOfRows piece = {};
   // For progress on a terminal; may be called from any thread at any time.
   SearchProgress* progress = nullptr;
 };
@@ -55,6 +66,8 @@ struct Optimum {
   std::shared_ptr<const Patchwork> patchwork = nullptr;
   // Of a kernel of several stages: all of it. Problem and program are those of the dearest part.
   std::shared_ptr<const Fusion> fusion = nullptr;
+  // The same for a number of rows that is known at run time only; the fusion is in there.
+  std::shared_ptr<const AnyRows> rows = nullptr;
 };
 
 // A family, serial or with threads, and what none of its programs can beat (Space::lower_bound).
@@ -100,5 +113,8 @@ std::variant<Optimum, StopReason> optimize_graph(Graph graph, const Machine& mac
                                                  Cost enough = Cost::infinite());
 std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const Machine& machine,
                                                   const Isa& isa, const SearchOptions& options);
+// The same where rows have no number (optimize_rows.cc).
+std::variant<Optimum, StopReason> optimize_rows(const KernelSpec& spec, const Machine& machine,
+                                                const Isa& isa, const SearchOptions& options);
 
 }  // namespace morello

@@ -120,10 +120,10 @@ Group FusionSearch::root() const {
           .level = std::vector<Level>(g_.tensors.size(), kMemory),
           .buffers = {},
           .threads = options_.threads};
-  i64 total = 0;
+  i64 own = 0;
   for (int t = 0; t < static_cast<int>(g_.tensors.size()); ++t)
-    if (t < g_.params || g_.is_result(t)) total += bytes_of(t, g.extents);
-  const Level home = nearest(total, g.threads, g.beside);
+    if (t < g_.params || g_.is_result(t)) own += bytes_of(t, g.extents);
+  const Level home = nearest(std::max(own, options_.piece.bytes), g.threads, g.beside);
   g.level.assign(g_.tensors.size(), home);
   return g;
 }
@@ -304,9 +304,29 @@ bool FusionSearch::keeps_dims(const Group& g, int stage) const {
   return !like_[stage] || has_dims_of_whole(g_, stage, g.extents, g.buffers);
 }
 
+// In the orders that are chosen already.
+void FusionSearch::keep_orders(const Computation& c, int stage, std::vector<Family>& among) const {
+  const PieceOfRows& piece = options_.piece;
+  std::map<int, std::string> wanted;
+  for (int o = 0; o < c.inputs(); ++o)
+    if (const auto order = piece.orders.find(g_.tensor_of(stage, o)); order != piece.orders.end())
+      wanted[o] = order->second;
+  if (wanted.empty()) return;
+  for (const Family& f : families(with_more_rows(c, piece.times), isa_))
+    if (std::find(among.begin(), among.end(), f) == among.end()) among.push_back(f);
+  std::erase_if(among, [&](const Family& f) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](const auto& order) {
+      return packed_order_text(f, c, order.first) != order.second;
+    });
+  });
+}
+
 std::vector<Family> FusionSearch::families_of(const Computation& c, int stage) const {
   std::vector<Family> out = families(c, isa_);
-  if (!like_[stage]) return out;
+  if (!like_[stage]) {
+    keep_orders(c, stage, out);
+    return out;
+  }
   std::erase_if(out, [&](const Family& f) { return !packs_alike(f, *like_[stage], c); });
   if (std::find(out.begin(), out.end(), *like_[stage]) == out.end()) out.push_back(*like_[stage]);
   return out;
@@ -443,6 +463,7 @@ void FusionSearch::choose_packing() {
     g.begin = s;
     g.end = s + 1;
     if (const Optimum* found = program(g, Cost::infinite())) like_[s] = found->problem.family;
+    cannot_unpack_ |= !like_[s] && !options_.piece.orders.empty();
   }
   programs_.clear();
   bounds_.clear();
@@ -483,6 +504,7 @@ FusedPtr FusionSearch::build(const Group& outside, Fusion& out) {
 // Of what runs one stage after the other, which is one of the programs.
 Cost FusionSearch::at_most() {
   choose_packing();
+  if (cannot_unpack_) return Cost::infinite();
   const Sum each = one_by_one(root());
   Cost total = each.base;
   for (const auto& [stage, weight] : each.parts) {
@@ -497,6 +519,7 @@ std::variant<Optimum, StopReason> FusionSearch::run(Cost enough) {
   const Group all = root();
   if (options_.pruning.bounds && bound(all) >= enough) return StopReason::kNoImplementation;
   choose_packing();
+  if (cannot_unpack_) return StopReason::kNoImplementation;
   const Solved solved = solve(node(all), enough);
   if (budget_) return StopReason::kBudget;
   // A stage that was searched for before may cost anything.

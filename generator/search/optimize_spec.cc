@@ -200,8 +200,9 @@ std::variant<Optimum, StopReason> optimize_fusion(const KernelSpec& spec, const 
 
 std::variant<Optimum, StopReason> optimize(const KernelSpec& spec, const Machine& machine,
                                            const Isa& isa, const SearchOptions& options) {
-  return spec.stages.size() == 1 ? optimize(spec.computation(), machine, isa, options)
-                                 : optimize_fusion(spec, machine, isa, options);
+  if (spec.stages.size() == 1) return optimize(spec.computation(), machine, isa, options);
+  return spec.sizes().empty() ? optimize_fusion(spec, machine, isa, options)
+                              : optimize_rows(spec, machine, isa, options);
 }
 
 }  // namespace morello

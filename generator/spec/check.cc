@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "spec/build.h"
+#include "spec/rows.h"
 #include "spec/sizes.h"
 #include "spec/stages.h"
 #include "spec/syntax.h"
@@ -32,6 +33,7 @@ class Checker {
   bool result(size_t i);
   const TensorSyntax* given(int tensor) const;
   bool one_stage_strides();
+  bool rows();
   bool sums(const TensorSyntax& given);
   bool packing();
   bool extras(const Stage& s);
@@ -57,8 +59,8 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && build() && all_used() && results() && one_stage_strides() && names() &&
-      packing() &&
+  if (sizes() && params() && build() && all_used() && results() && one_stage_strides() && rows() &&
+      names() && packing() &&
       std::all_of(spec_.stages.begin(), spec_.stages.end(), [&](Stage& s) { return finish(s); }))
     return std::move(spec_);
   return error_;
@@ -252,11 +254,7 @@ bool Checker::build() {
   for (Stage& s : spec_.stages) s.computation.sizes = sizes_;
   for (int s = 0; s < static_cast<int>(spec_.stages.size()); ++s)
     if (const int t = spec_.made_by(s); !given(t) && !fits(spec_.tensor(t), k_.at())) return false;
-  if (spec_.stages.size() == 1 || sizes_.empty()) return true;
-  return fail(k_.at(),
-              fmt::format("this takes {} steps, one after the other, and `{}` is known at run time "
-                          "only: write numbers, or a kernel for each step",
-                          spec_.stages.size(), sizes_[0].name));
+  return true;
 }
 
 bool Checker::results() {
@@ -315,9 +313,21 @@ bool Checker::one_stage_strides() {
   return true;
 }
 
+// A size of theirs that is known at run time only numbers rows.
+bool Checker::rows() {
+  if (spec_.stages.size() == 1 || sizes_.empty()) return true;
+  const std::string problem = rows_problem(spec_);
+  if (problem.empty()) return true;
+  return fail(k_.at(), fmt::format("this takes {} steps, one after the other; a size that is known "
+                                   "at run time only can number rows then, and `{}` does not: {}; "
+                                   "write numbers, or a kernel for each step",
+                                   spec_.stages.size(), sizes_[0].name, problem));
+}
+
 // Sums over a size that is known at run time only are gathered in the result, part by part.
 bool Checker::sums(const TensorSyntax& given) {
-  const Computation& c = spec_.stages.back().computation;
+  if (spec_.stages.size() > 1) return true;
+  const Computation& c = spec_.computation();
   int run_time = 0;
   for (size_t d = 0; d < c.dims.size(); ++d) {
     const RunTimeSize* s = run_time_size(c, static_cast<int>(d));

@@ -26,7 +26,7 @@ std::unique_ptr<Kernel> kernel(std::string_view text, const std::vector<const ch
         pads_out == PadsOut::kNone ? std::nullopt : unpadded(graph_of(*k->spec), pads_out);
     const Optimum o = found(other ? optimize_graph(*other, machine, *find_isa(isa), options)
                                   : optimize(*k->spec, machine, *find_isa(isa), options));
-    k->code.variants.push_back({o.problem, o.impl, 0, o.patchwork, o.fusion});
+    k->code.variants.push_back({o.problem, o.impl, 0, o.patchwork, o.fusion, o.rows});
   }
   return k;
 }

@@ -112,10 +112,14 @@ std::vector<Arguments> sizes_to_run(const KernelSpec& s, Random& random) {
       out[i][size.name] = granules * size.granule;
     }
     const auto work = [&] {
-      double points = 1;
-      for (const Dim& d : s.computation().dims)
-        points *= static_cast<double>(d.size.empty() ? d.extent : out[i].at(d.size));
-      return points;
+      double all = 0;
+      for (const Stage& stage : s.stages) {
+        double points = 1;
+        for (const Dim& d : stage.computation.dims)
+          points *= static_cast<double>(d.size.empty() ? d.extent : out[i].at(d.size));
+        all += points;
+      }
+      return all;
     };
     for (bool smaller = true; smaller && work() > kMostWork;) {
       smaller = false;
@@ -355,8 +359,9 @@ std::string Batch::search(Kernel& k) {
                                          : fmt::format("no implementation for {}", isa->name);
     const Optimum& best = std::get<Optimum>(found);
     k.code.variants.push_back({best.problem, best.impl, std::llround(best.cost.as_cycles()),
-                               best.patchwork, best.fusion});
-    const std::string why = best.fusion ? verify(*best.fusion)
+                               best.patchwork, best.fusion, best.rows});
+    const std::string why = best.rows     ? verify(*best.rows)
+                            : best.fusion ? verify(*best.fusion)
                             : best.patchwork
                                 ? verify(*best.patchwork, k.spec.computation())
                                 : verify(best.problem, best.problem.root(), *best.impl);
@@ -366,6 +371,7 @@ std::string Batch::search(Kernel& k) {
 }
 
 static std::string program(const morello::Variant& v, const KernelSpec& spec) {
+  if (v.rows) return print(*v.rows);
   if (v.fusion) return print(*v.fusion);
   if (v.patchwork) return print(*v.patchwork, spec.computation());
   return v.problem.family.str(spec.computation()) + "\n" + print(v.problem, *v.impl);

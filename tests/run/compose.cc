@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "run/artist.h"
 
 namespace morello::run {
@@ -42,8 +44,8 @@ class Composer : public Artist {
     }
     if (names_results_) return with_names(now);
     if (now.text.find('(') == std::string::npos) now.text = "convert(" + now.text + ")";
-    return fmt::format("({}): {}[{}]{} = {}{}", fmt::join(params_, ", "), result_,
-                       fmt::join(now.shape, ","), order(now.shape.size()), now.text, where());
+    return fmt::format("({}): {}{}{} = {}{}", fmt::join(params_, ", "), result_,
+                       shape_text(now.shape), order(now.shape.size()), now.text, where());
   }
 
  private:
@@ -57,7 +59,7 @@ class Composer : public Artist {
   std::string with_names(const Made& last) {
     std::vector<std::string> results;
     const auto add = [&](const Made& m) {
-      const std::string shape = one_in(2) ? "" : fmt::format("[{}]", fmt::join(m.shape, ","));
+      const std::string shape = one_in(2) ? "" : shape_text(m.shape);
       results.push_back(
           fmt::format("{}: {}{}{}", m.text, any(results_), shape, order(m.shape.size())));
     };
@@ -113,7 +115,24 @@ class Composer : public Artist {
       shape[shape.size() - 1] = extent(1);
       shape[shape.size() - 2] = extent(3);
     }
+    if (has_rows_ && shape[0] > 1) {
+      rows_ = shape[0];
+      const i64 granule = any<i64>({1, 1, 2, 3, 4, 8});
+      rows_text_ = granule == 1 ? "n" : fmt::format("n%{}", granule);
+      if (!one_in(3))
+        rows_text_ += fmt::format(" {} {}", one_in(2) ? "near" : "to",
+                                  granule * std::max<i64>(1, rows_ / granule));
+    }
     return {param(first_types_, shape, multiplies(steps_[0]) && !pictures), shape};
+  }
+
+  // As many as there are rows are so many as run time says, wherever they occur. What is refused is
+  // drawn again: most where they are summed, or not the outermost axis.
+  std::string shape_text(const Shape& shape) {
+    std::vector<std::string> out;
+    for (const i64 n : shape)
+      out.push_back(n == rows_ ? std::exchange(rows_text_, "n") : fmt::format("{}", n));
+    return fmt::format("[{}]", fmt::join(out, ","));
   }
 
   i64 extent(size_t rank) {
@@ -127,7 +146,7 @@ class Composer : public Artist {
   std::string param(const std::vector<std::string>& types, const Shape& shape,
                     bool may_pack = false) {
     const std::string name = fmt::format("p{}", params_.size());
-    params_.push_back(fmt::format("{}: {}[{}]{}", name, any(types), fmt::join(shape, ","),
+    params_.push_back(fmt::format("{}: {}{}{}", name, any(types), shape_text(shape),
                                   may_pack && one_in(3) ? " packed" : order(shape.size())));
     return name;
   }
@@ -162,6 +181,9 @@ class Composer : public Artist {
   }
 
   Made apply(Step s, const Made& a) {
+    // `spread` leaves one number as it is: there may be fewer axes than were drawn for the steps.
+    const bool products = s == Step::kMatmulLeft || s == Step::kMatmulRight;
+    if (a.shape.size() < 2 && (products || s == Step::kTranspose)) return {unary(a.text), a.shape};
     switch (s) {
       case Step::kUnary:
         return {unary(a.text), a.shape};
@@ -324,7 +346,11 @@ class Composer : public Artist {
   const std::span<const Step> steps_;
   // Of the result's layout are operands that may lie in its place; rows lie apart in kernels of one
   // stage only.
-  const bool plain_ = one_in(3), strided_ = one_in(8), names_results_ = one_in(3);
+  const bool has_rows_ = one_in(4);
+  const bool plain_ = one_in(3) || (has_rows_ && !one_in(4)), strided_ = one_in(8),
+             names_results_ = one_in(3);
+  i64 rows_ = 0;           // the extent that is known at run time only; 0: none
+  std::string rows_text_;  // what the next one of these is written as
   bool integers_ = false, first_step_ = true;
   std::vector<std::string> types_, first_types_, stored_, results_;
   std::string result_;

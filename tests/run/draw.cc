@@ -168,7 +168,9 @@ class Pictures : public Artist {
           "conv2d({}, k{}{}{})", padded(padded("x", 1, h), 2, w),
           steps("stride", h.stride, w.stride), steps("dilation", h.dilation, w.dilation),
           groups > 1 ? fmt::format(", groups={}", groups) : "");
-      return fmt::format("(x: {}[{},{},{},{}]{}, k: {}[{},{},{},{}]{}): {}{} = {}", x, images,
+      const std::string number =
+          one_in(5) ? fmt::format("n near {}", images) : fmt::format("{}", images);
+      return fmt::format("(x: {}[{},{},{},{}]{}, k: {}[{},{},{},{}]{}): {}{} = {}", x, number,
                          h.length, w.length, channels, layout(4, one_in(2)), k, h.window, w.window,
                          channels / groups, each * groups, one_in(2) ? " packed" : axes(4), result,
                          layout(4, true), !bytes_ && one_in(4) ? "relu(" + windows + ")" : windows);

@@ -47,8 +47,9 @@ std::string shape_problem(const Param& x, const Param& k, i64 groups) {
     return fmt::format("{} needs operands of rank 4; {}", kUsage, got);
   for (const Param* p : {&x, &k})
     for (const Size& s : p->shape)
-      if (!s.name.empty())
-        return fmt::format("conv2d needs numbers for all dimensions; got `{}`", s.name);
+      if (!s.name.empty() && &s != x.shape.data())
+        return fmt::format(
+            "conv2d needs numbers for all dimensions but the number of pictures; got `{}`", s.name);
   const i64 channels = x.shape[3].extent, filters = k.shape[3].extent;
   if (groups < 1 || channels % groups != 0 || filters % groups != 0)
     return fmt::format("groups must divide the channels ({}) and the filters ({}); got {}",
@@ -93,13 +94,13 @@ Result<Computation> build(const OpCall& call) {
                 .combine = Combine::kSum,
                 .compute = accumulator(x.dtype)};
   c.body = product_of_inputs(c.compute);
-  const auto dim = [&](const char* name, i64 extent, bool reduction) {
+  const auto dim = [&](const char* name, const Size& extent, bool reduction) {
     c.dims.push_back(make_dim(name, extent, reduction));
     return AxisTerm{static_cast<int>(c.dims.size()) - 1, 1};
   };
   const i64 filters = k.shape[3].extent / groups, channels = k.shape[2].extent;
   const AxisTerm none{-1, 0};
-  const AxisTerm b = dim("b", x.shape[0].extent, false), h = dim("h", rows.out, false),
+  const AxisTerm b = dim("b", x.shape[0], false), h = dim("h", rows.out, false),
                  w = dim("w", columns.out, false), g = groups > 1 ? dim("g", groups, false) : none,
                  f = groups == 1 || filters > 1 ? dim("f", filters, false) : none,
                  r = rows.taps > 1 ? dim("r", rows.taps, true) : none,

@@ -1,0 +1,163 @@
+// Kernels of several stages for a number of rows that is known at run time only (impl/rows.h): how
+// large pieces are, and a program for each, which optimize_fusion() finds for so many rows.
+//
+// The largest piece is chosen by the cost of a kernel of nominal size, as in optimize_patchwork.cc:
+// all rows at once, or pieces of fewer until these cost more; of those that cost about the same the
+// smallest, which leaves less behind. Below it come the sizes that piece_sizes.h chooses, or, where
+// the bound is so small, all that there are.
+//
+// What is packed ahead of time lies in the order that the program for the nominal size would like;
+// parameters and results where they would lie for that size.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "impl/rows.h"
+#include "search/optimize.h"
+#include "search/piece_sizes.h"
+#include "search/tables_in_memory.h"
+#include "spec/rows.h"
+#include "spec/sizes.h"
+
+namespace morello {
+namespace {
+
+// From one size that is looked at to the next.
+constexpr i64 kRatio = 4;
+// "About the same": within this part of the cost.
+constexpr i64 kSame = 64;
+// A bound of so many granules or fewer: a program for each.
+constexpr i64 kMostExact = 8;
+// How many sizes a variant has, and a fallback.
+constexpr int kMostSizes = 6, kFewestSizes = 3;
+// What a size has to save (parallel_pieces()).
+constexpr i64 kEarned = 64;
+
+class RowsSearch {
+ public:
+  RowsSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
+             const SearchOptions& options)
+      : spec_(spec),
+        machine_(machine),
+        isa_(isa),
+        options_(options),
+        size_(spec.sizes().front()),
+        most_(options.programs < kMostPrograms ? kFewestSizes : kMostSizes) {
+    const i64 nominal = std::min(size_.nominal(), kMostGranules * size_.granule);
+    for (i64 n = size_.granule; n < nominal; n *= kRatio) menu_.push_back(n);
+    menu_.push_back(nominal);
+    if (exact()) {
+      menu_.clear();
+      for (i64 n = size_.granule; n <= size_.bound; n += size_.granule) menu_.push_back(n);
+    }
+    if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
+    if (options_.max_specs > 0)
+      options_.max_specs = ceil_div(options_.max_specs, static_cast<i64>(menu_.size()));
+    const KernelSpec all = with_rows(spec, size_.nominal());
+    for (const Param& p : all.params) options_.piece.bytes += bytes_of(p);
+    for (size_t i = 0; i < all.results.size(); ++i) options_.piece.bytes += bytes_of(all.result(i));
+  }
+
+  std::variant<Optimum, StopReason> run() {
+    const Optimum* all = program(menu_.back());
+    if (!all) return stopped_;
+    options_.piece.orders = packed_orders(*all->fusion);
+    const i64 largest = exact() ? menu_.back() : choose_largest();
+    AnyRows rows{.size = size_, .pieces = {}, .programs = {}};
+    rows.pieces = exact() ? PiecedDim{0, {menu_.rbegin(), menu_.rend()}, 0} : pieces(largest);
+    for (const i64 n : rows.pieces.sizes) {
+      const Optimum* piece = program(n);
+      if (!piece) return stopped_;
+      rows.programs.push_back({piece->fusion, static_cast<i64>(piece->cost.value() / 1000)});
+    }
+    choose_rests(rows);
+    const Optimum& first = *program(largest);
+    Optimum best{first.problem, first.impl, nominal_cost(largest), stats_, 0, {}};
+    best.rows = std::make_shared<const AnyRows>(std::move(rows));
+    return best;
+  }
+
+ private:
+  static i64 bytes_of(const Param& p) { return count_elements(extents(p.shape)) * bytes(p.dtype); }
+
+  // With a program for every size.
+  bool exact() const {
+    return size_.bound > 0 && size_.bound / size_.granule <= kMostExact && most_ == kMostSizes;
+  }
+
+  const Optimum* program(i64 rows) {
+    if (const auto known = found_.find(rows); known != found_.end())
+      return known->second ? &*known->second : nullptr;
+    if (stopped_ == StopReason::kBudget) return nullptr;
+    std::optional<Optimum>& here = found_[rows];
+    options_.piece.times = more_rows(size_, rows);
+    auto result = optimize_fusion(with_rows(spec_, rows), machine_, isa_, options_);
+    if (const StopReason* why = std::get_if<StopReason>(&result)) {
+      stopped_ = *why;
+      return nullptr;
+    }
+    here = std::move(std::get<Optimum>(result));
+    stats_ += here->stats;
+    return &*here;
+  }
+
+  Cost cost(i64 rows) {
+    const Optimum* found = program(rows);
+    return found ? found->cost + Cost::cycles(kTurnCycles) : Cost::infinite();
+  }
+
+  // What is left behind the last whole piece is done by smaller ones, which cost a little more.
+  Cost nominal_cost(i64 largest) {
+    const Cost each = cost(largest);
+    if (!each.finite()) return each;
+    const i64 rest = size_.nominal() % largest;
+    const Cost whole = size_.nominal() / largest * each;
+    return rest == 0 ? whole
+                     : whole + in_proportion(static_cast<i64>(each.value()), 5 * rest, 4 * largest);
+  }
+
+  i64 choose_largest() {
+    std::vector<std::pair<i64, Cost>> tried;
+    Cost least = Cost::infinite();
+    const auto about = [&](Cost c) {
+      return c.finite() && c.value() <= least.value() + least.value() / kSame;
+    };
+    for (auto size = menu_.rbegin(); size != menu_.rend(); ++size) {
+      tried.emplace_back(*size, nominal_cost(*size));
+      least = std::min(least, tried.back().second);
+      if (!about(tried.back().second)) break;  // smaller ones cost more
+    }
+    return std::find_if(tried.rbegin(), tried.rend(),
+                        [&](const auto& t) { return about(t.second); })
+        ->first;
+  }
+
+  PiecedDim pieces(i64 largest) {
+    const auto price = [&](i64 size, bool elastic) {
+      const bool listed = std::find(menu_.begin(), menu_.end(), size) != menu_.end();
+      return listed && !elastic ? cost(size) : Cost::infinite();
+    };
+    return parallel_pieces(0, size_.granule, largest, most_, kEarned, price);
+  }
+
+  const KernelSpec& spec_;
+  const Machine& machine_;
+  const Isa& isa_;
+  SearchOptions options_;
+  const RunTimeSize size_;
+  const int most_;
+  std::vector<i64> menu_;  // ascending
+  TablesInMemory kept_;
+  std::map<i64, std::optional<Optimum>> found_;
+  StopReason stopped_ = StopReason::kNoImplementation;
+  SearchStats stats_;
+};
+
+}  // namespace
+
+std::variant<Optimum, StopReason> optimize_rows(const KernelSpec& spec, const Machine& machine,
+                                                const Isa& isa, const SearchOptions& options) {
+  return RowsSearch(spec, machine, isa, options).run();
+}
+
+}  // namespace morello

@@ -1,0 +1,192 @@
+// Kernels of several stages for any number of rows: pieces that are there, that are right for every
+// number, and that find what is packed ahead of time in one order.
+#include "impl/rows.h"
+
+#include <fmt/ranges.h>
+
+#include "search/kept_tables.h"
+#include "search/toy.h"
+#include "spec/graph.h"
+#include "spec/rows.h"
+
+namespace morello {
+namespace {
+
+constexpr std::string_view kSpecs[] = {
+    "(x: f32[m near 20,30]): f32 = softmax(x, axis=1)",
+    "(x: bf16[m%4 near 24,9] order(0/4, 1, 0%4)): f32 = layer_norm(x, 1, axis=1)",
+    "(x: f32[m to 5,24], w: f32[24]): bf16 = rms_norm(x, 1, axis=1) * w",
+    "(x: f32[m to 12,12], w: f32[12,20] packed, v: f32[12,20] packed): f32 = "
+    "relu(matmul(x, w)) * matmul(x, v)",
+    "(x: bf16[m near 30,12], w: bf16[12,10] packed, v: bf16[10,12] packed): bf16 = matmul(h, v) "
+    "where h: bf16 = relu(matmul(x, w))",
+    "(q: f32[m near 9,4], k: f32[11,4], v: f32[11,3]): f32 = "
+    "matmul(matmul(q, transpose(k)), v)",
+    "(x: i32[3,m near 7] col, y: i32[m]): (a: i32[3,m] col, b: i32[m]) where a = x + "
+    "broadcast(y, axis=0), b = reduce_sum(a, axis=0)",
+    "(x: f32[2,m near 6,5] order(1, 0, 2), y: f32[5,5]): f32[2,m,5] order(1, 2, 0) = "
+    "matmul(matmul(x, y), y)",
+    "(x: f32[b near 5,4,5,3], k: f32[3,3,3,6] packed): f32 = "
+    "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k))",
+    // What has no rows is made for each piece.
+    "(x: f32[m near 9,8], y: f32[8], z: f32[8]): (a: f32[m,8], b: f32[8]) where b = y * z, "
+    "a = x - broadcast(b, axis=0)",
+};
+
+std::vector<std::vector<double>> small_params(const KernelSpec& k) {
+  std::vector<std::vector<double>> out;
+  int value = 0;
+  for (const Param& p : k.params) {
+    out.emplace_back();
+    for (i64 n = count_elements(extents(p.shape)); n > 0; --n)
+      out.back().push_back((value = (value * 5 + 3) % 11) - 4);
+  }
+  return out;
+}
+
+void check_counts(const AnyRows& rows, const KernelSpec& k) {
+  const i64 granule = rows.size.granule;
+  for (const i64 granules : {1, 2, 3, 5, 7, 12, 31, 50}) {
+    const i64 count = granules * granule;
+    if (rows.size.bound > 0 && count > rows.size.bound) continue;
+    CAPTURE(count);
+    const KernelSpec fixed = with_rows(k, count);
+    const auto params = small_params(fixed);
+    const std::vector<double> made = interpret(rows, k, count, params);
+    const std::vector<double> meant = evaluate(graph_of(fixed), params);
+    REQUIRE(made.size() == meant.size());
+    for (size_t i = 0; i < made.size(); ++i)
+      REQUIRE(std::abs(made[i] - meant[i]) <= 1e-9 * (1 + std::abs(meant[i])));
+  }
+}
+
+TEST_CASE("any number of rows is legal, right and the same text when read") {
+  const Machine machines[] = {toy_machine(256, 1024, 4096), toy_machine(1024, 4096, 65536)};
+  size_t turn = 0;
+  for (const std::string_view text : kSpecs)
+    for (const Isa* isa : {find_isa("avx2"), find_isa("scalar")})
+      for (const int threads : {1, 3}) {
+        const Machine& machine = machines[turn++ % 2];
+        CAPTURE(text);
+        CAPTURE(isa->name);
+        CAPTURE(threads);
+        const KernelSpec k = spec(text);
+        const Optimum o = found(optimize(k, machine, *isa, {.threads = threads}));
+        REQUIRE(o.rows != nullptr);
+        REQUIRE(verify(*o.rows) == "");
+        check_counts(*o.rows, k);
+        const std::string printed = print(*o.rows);
+        const Result<AnyRows> read = parse_rows(printed, k, machine, *isa);
+        REQUIRE_MESSAGE(read, read.error().str() << printed);
+        CHECK(verify(*read) == "");
+        CHECK(print(*read) == printed);
+        CHECK(read->pieces.rests == o.rows->pieces.rests);
+      }
+}
+
+AnyRows rows_of(std::string_view text, int programs = kMostPrograms, const char* isa = "avx2") {
+  return *found(optimize(spec(text), *load_machine("zen5"), *find_isa(isa),
+                         {.threads = 1, .programs = programs}))
+              .rows;
+}
+
+TEST_CASE("which pieces there are") {
+  const auto sizes = [](std::string_view text, int programs = kMostPrograms) {
+    return fmt::format("{}", fmt::join(rows_of(text, programs).pieces.sizes, " "));
+  };
+  // Every number up to a small bound, but not in a fallback; what is typical at once, where less
+  // would cost more; no more than one granule where that does as well.
+  CHECK(sizes("(x: f32[m to 6,512]): f32 = softmax(x, axis=1)") == "6 5 4 3 2 1");
+  CHECK(sizes("(x: f32[m%2 to 6,512]): f32 = softmax(x, axis=1)") == "6 4 2");
+  CHECK(sizes("(x: f32[m to 6,512]): f32 = softmax(x, axis=1)", kFewestPrograms) == "6 4 1");
+  CHECK(sizes("(x: f32[m near 1,512]): f32 = softmax(x, axis=1)") == "1");
+  const std::string layer = sizes(
+      "(x: bf16[m near 48,256], w: bf16[256,512] packed, v: bf16[256,512] packed): bf16 = "
+      "gelu_tanh(matmul(x, w)) * matmul(x, v)");
+  CHECK(layer.starts_with("48 "));
+  CHECK(layer.ends_with(" 1"));
+}
+
+TEST_CASE("pieces find what is packed in the order that the nominal size likes") {
+  const char* layer =
+      "(x: f32[m near 64,256], w: f32[256,512] packed, v: f32[256,512] packed): f32 = "
+      "relu(matmul(x, w)) * matmul(x, v)";
+  for (const char* isa : {"avx2", "avx512", "scalar"}) {
+    CAPTURE(isa);
+    const AnyRows rows = rows_of(layer, kMostPrograms, isa);
+    REQUIRE(rows.programs.size() > 1);
+    const auto orders = packed_orders(*rows.programs[0].fusion);
+    CHECK(orders.size() == 2);
+    for (const RowsPiece& p : rows.programs) CHECK(packed_orders(*p.fusion) == orders);
+  }
+  // By itself one row would like another one.
+  const KernelSpec one = with_rows(spec(layer), 1);
+  const Optimum alone = found(optimize(one, *load_machine("zen5"), *find_isa("avx2"), {}));
+  CHECK(packed_orders(*alone.fusion) != packed_orders(*rows_of(layer).programs[0].fusion));
+}
+
+TEST_CASE("rows do not depend on who searches, nor on what was kept") {
+  for (const std::string_view text : {kSpecs[0], kSpecs[3], kSpecs[8]}) {
+    CAPTURE(text);
+    const KernelSpec k = spec(text);
+    const Machine machine = toy_machine(1024, 4096, 65536);
+    const Isa& isa = *find_isa("avx2");
+    const Optimum one = found(optimize(k, machine, isa, {.threads = 2}));
+    KeptTables kept(2);
+    for (const int jobs : {1, 2}) {
+      const Optimum again =
+          found(optimize(k, machine, isa, {.threads = 2, .jobs = jobs, .tables = &kept}));
+      CHECK(print(*again.rows) == print(*one.rows));
+      CHECK(again.cost == one.cost);
+    }
+  }
+}
+
+TEST_CASE("a budget is for all pieces") {
+  const auto stopped = optimize(spec(kSpecs[0]), *load_machine("zen5"), *find_isa("avx2"),
+                                {.threads = 1, .max_specs = 2});
+  REQUIRE(std::holds_alternative<StopReason>(stopped));
+  CHECK(std::get<StopReason>(stopped) == StopReason::kBudget);
+}
+
+TEST_CASE("what is no program for any number of rows") {
+  const Machine machine = toy_machine(1024, 4096, 65536);
+  const KernelSpec k = spec("(x: f32[m%2 near 8,6]): f32 = softmax(x, axis=1)");
+  const Isa& isa = *find_isa("scalar");
+  const AnyRows rows = *found(optimize(k, machine, isa, {})).rows;
+  const std::string text = print(rows);
+  const std::string sizes = text.substr(0, text.find('\n'));
+  const auto error = [&](const std::string& from, const std::string& to) {
+    std::string damaged = text;
+    damaged.replace(damaged.find(from), from.size(), to);
+    const Result<AnyRows> read = parse_rows(damaged, k, machine, isa);
+    return read ? "none" : read.error().text;
+  };
+  CHECK(parse_rows("", k, machine, isa).error().text == "empty program");
+  CHECK(error("pieces", "piece") == "expected `pieces`, got `piece`");
+  CHECK(error("of m:", "of n:") == "expected `m:`, got `n:`");
+  CHECK(error(sizes, "pieces of m: 8 3") == "pieces of m descend to the granule 2");
+  CHECK(error(sizes, "pieces of m: 9 2") == "9 is no multiple of 2");
+  CHECK(error(" 2\n", " x\n") == "`x` is no whole number of at least 1");
+  CHECK(error("cycles\n", "hours\n") == "expected `cycles`, got `hours`");
+  CHECK(parse_rows(text + "m=1: 5 cycles\n", k, machine, isa).error().text ==
+        "there is no such piece");
+  const size_t last = text.rfind("m=2:");
+  CHECK(parse_rows(text.substr(0, last), k, machine, isa).error().text == "no `m=2:` behind it");
+  // Errors of programs are where they are.
+  const Result<AnyRows> read = parse_rows(text + "  nonsense\n", k, machine, isa);
+  REQUIRE(!read);
+  CHECK(read.error().line == std::count(text.begin(), text.end(), '\n') + 1);
+
+  AnyRows few = rows;
+  few.programs.pop_back();
+  CHECK(verify(few) ==
+        fmt::format("{} programs for {} pieces", few.programs.size(), few.programs.size() + 1));
+  AnyRows other = rows;
+  other.programs.back() =
+      rows_of("(x: f32[m%2 near 8,6]): f32 = softmax(x, axis=1)").programs.back();
+  CHECK(verify(other).ends_with(" another instruction set"));
+}
+
+}  // namespace
+}  // namespace morello

@@ -41,16 +41,21 @@ static std::string product(const Computation& c, const Operand& o, size_t digit)
 
 std::string stride_value(const KernelSpec& spec, int symbol) {
   const int operand = symbol / kMostDigits, digit = symbol % kMostDigits;
+  const auto argument_of = [&](const Param& p) {
+    for (const StrideArgument& stride : stride_arguments(p))
+      if (stride.axis == p.layout.digits[digit].axis) return stride.name;
+    MORELLO_CHECK(false, "stride {} of {} has no argument", digit, p.name);
+    return std::string();
+  };
+  if (const auto params = static_cast<int>(spec.params.size()); spec.stages.size() > 1)
+    return argument_of(operand < params ? spec.params[operand]
+                                        : spec.result(static_cast<size_t>(operand - params)));
   const Computation& c = spec.computation();
   const Operand& o = c.tensor(operand);
   if (!o.strided) return product(c, o, static_cast<size_t>(digit));
   const int out = c.inputs();
   const int argument = operand < out ? operand : operand - 1;
-  const Param& p = operand == out ? spec.result() : spec.params[spec.arguments()[argument]];
-  for (const StrideArgument& stride : stride_arguments(p))
-    if (stride.axis == o.layout.digits[digit].axis) return stride.name;
-  MORELLO_CHECK(false, "stride {} of {} has no argument", digit, o.name);
-  return "";
+  return argument_of(operand == out ? spec.result() : spec.params[spec.arguments()[argument]]);
 }
 
 }  // namespace morello

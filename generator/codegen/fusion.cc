@@ -64,6 +64,25 @@ class FusionWriter {
   void fence(Writer& w) {
     if (std::exchange(streams_, false)) w.code(f_.programs[0].problem.family.isa->fence);
   }
+  // The symbol of a stride of the kernel: with the number of an argument in place of an operand's.
+  int of_kernel(int stage, int symbol) const {
+    const int tensor = g_.tensor_of(stage, symbol / kMostDigits);
+    const auto result = std::find(g_.results.begin(), g_.results.end(), tensor);
+    const int number =
+        tensor < g_.params ? tensor : g_.params + static_cast<int>(result - g_.results.begin());
+    return stride_symbol(number, symbol % kMostDigits);
+  }
+  // By how much an operand goes on with a step of a tile; "" if by nothing.
+  std::string step_text(std::pair<int, int> operand, int program, const Here& here,
+                        const Tile& t) const {
+    const Offset by = advance(g_, operand.first, operand.second, here.buffers, t.dim, t.tile,
+                              f_.programs[program].problem);
+    Offset out(by.fixed());
+    for (const auto& [symbol, times] : by.strides())
+      out += Offset::of(of_kernel(operand.first, symbol), times, 0);
+    return by == 0 ? "" : text(out);
+  }
+  void list_strides();
   std::string moved(const std::string& pointer, i64 by) const {
     return by == 0 ? pointer : fmt::format("{} + {}", pointer, by);
   }
@@ -153,9 +172,8 @@ void FusionWriter::node(Writer& w, const FusedPtr& n, const Tile& t, const Here&
   Here inside = step(here, t, t.tile);
   std::vector<std::string> advances;
   for (const auto& [operand, program] : given(n, here)) {
-    const i64 by = advance(g_, operand.first, operand.second, here.buffers, t.dim, t.tile,
-                           f_.programs[program].problem);
-    if (by == 0) continue;
+    const std::string by = step_text(operand, program, here, t);
+    if (by.empty()) continue;
     std::string& name = inside.at[operand];
     name = names_.fresh(g_.tensors[g_.tensor_of(operand.first, operand.second)].name);
     w.line("{} {} = {};", type(operand, program), name, here.at.at(operand));
@@ -204,6 +222,7 @@ void FusionWriter::node(Writer& w, const FusedPtr&, const StageCall& r, const He
   std::vector<std::string> args;
   for (int t = 0; t < g_.stages[stage].computation.tensors(); ++t)
     args.push_back(here.at.at({stage, t}));
+  for (const int s : p.strides) args.push_back(stride_name(of_kernel(stage, s)));
   if (p.workspace_bytes > 0) args.push_back(here.arena);
   if (p.parallel) args.emplace_back("pool");
   parallel_ |= p.parallel;
@@ -216,6 +235,7 @@ void FusionWriter::parallel(Writer& w, const FusedPtr& n, const Tile& t, const H
   const std::string function = chunk(n, t, here);
   std::vector<std::string> values;
   for (const auto& [operand, program] : given(n, here)) values.push_back(here.at.at(operand));
+  for (const int s : out_.strides) values.push_back(stride_name(s));
   if (task_bytes(t, here.extents) > kLocalBytes) values.push_back(here.arena);
   const i64 count = tasks(t, here.extents);
   const std::string data = names_.fresh("data"), i = names_.fresh("i");
@@ -235,16 +255,18 @@ std::string FusionWriter::chunk(const FusedPtr& n, const Tile& t, const Here& he
   Here inside = step(here, t, t.tile);
   w.line("const {0}_data* data = static_cast<const {0}_data*>(argument);", name);
   w.line("const std::ptrdiff_t task = static_cast<std::ptrdiff_t>(index);");
+  for (const int s : out_.strides)
+    w.line("[[maybe_unused]] const std::ptrdiff_t {0} = data->{0};", stride_name(s));
   for (const auto& [operand, program] : given(n, here)) {
     const std::string field = fmt::format("operand_{}_{}", operand.first, operand.second);
     fields.line("{} {};", type(operand, program), field);
-    const i64 by = advance(g_, operand.first, operand.second, here.buffers, t.dim, t.tile,
-                           f_.programs[program].problem);
+    const std::string by = step_text(operand, program, here, t);
     std::string& pointer = inside.at[operand];
     pointer = names_.fresh(g_.tensors[g_.tensor_of(operand.first, operand.second)].name);
     w.line("{} {} = data->{}{};", type(operand, program), pointer, field,
-           by == 0 ? "" : fmt::format(" + task * {}", by));
+           by.empty() ? "" : fmt::format(" + task * {}", by));
   }
+  for (const int s : out_.strides) fields.line("std::ptrdiff_t {};", stride_name(s));
   const i64 each = task_bytes(t, here.extents);
   inside.arena = names_.fresh("arena");
   if (each > kLocalBytes) {
@@ -289,7 +311,18 @@ void FusionWriter::packers() {
   }
 }
 
+// Of all parameters and results: a loop may go on by one that no program needs.
+void FusionWriter::list_strides() {
+  for (int stage = 0; stage < static_cast<int>(g_.stages.size()); ++stage) {
+    const Computation& c = g_.stages[stage].computation;
+    for (int t = 0; t < c.tensors(); ++t)
+      for (const int s : stride_symbols(given_address(c, t)))
+        out_.strides.insert(of_kernel(stage, s));
+  }
+}
+
 NestCode FusionWriter::code() {
+  list_strides();
   for (const StageProgram& p : f_.programs)
     programs_.push_back(emit_program(library_, p.problem, *p.impl,
                                      fmt::format("{}program_{}", stem_, programs_.size()), false));
@@ -307,6 +340,8 @@ NestCode FusionWriter::code() {
     params.push_back(fmt::format("{} {}", const_pointer(g_.tensors[t].dtype), names[t]));
   for (const int t : g_.results)
     params.push_back(fmt::format("{} {}", mutable_pointer(g_.tensors[t].dtype), names[t]));
+  for (const int s : out_.strides)
+    params.push_back("[[maybe_unused]] std::ptrdiff_t " + stride_name(s));
   const i64 arena = arena_bytes(f_.root, here.extents);
   if (arena > kLocalBytes) {
     out_.workspace_bytes = arena;

@@ -43,10 +43,12 @@ std::map<int, std::string> emit_packers(Library& library, const Problem& p);
 struct NestCode {
   // All functions, the last one `run(inputs..., out[, sizes][, strides][, unsigned char* workspace]
   // [, const ::morello::Parallel& pool])` over typed pointers: tensors as the Computation has them,
-  // or, of several stages, parameters and the result.
+  // or, of several stages, parameters and results.
   std::string functions;
   std::vector<std::string> sizes;  // names of those that run takes, in this order
-  std::set<int> strides;           // symbols of those that run takes, in this order
+  // Symbols of those that run takes, in this order (stride_symbol(); of several stages with the
+  // number of an argument in place of an operand's).
+  std::set<int> strides;
   i64 workspace_bytes = 0;  // what `workspace` points to, from a 64-byte boundary; 0: no parameter
   bool parallel = false;    // run takes a pool
   // Names of the packers (const T* given, T* packed) of `packed` tensors, as run() numbers them.

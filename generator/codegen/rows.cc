@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/nest.h"
+#include "codegen/operand.h"
 #include "codegen/pieces.h"
 #include "codegen/workspace.h"
 #include "spec/rows.h"
@@ -27,6 +28,7 @@ class RowsWriter {
       functions += p.functions;
       out_.workspace_bytes = std::max(out_.workspace_bytes, p.workspace_bytes);
       out_.parallel |= p.parallel;
+      out_.strides = p.strides;
       MORELLO_CHECK(p.packers == programs_[0].packers, "pieces that pack in several orders");
     }
     out_.packers = programs_[0].packers;
@@ -57,6 +59,7 @@ class RowsWriter {
           t < spec_.params.size() ? const_pointer(all[t]->dtype) : mutable_pointer(all[t]->dtype),
           t);
     params += "std::ptrdiff_t extent0";
+    for (const int s : out_.strides) params += ", std::ptrdiff_t " + stride_name(s);
     if (out_.workspace_bytes > 0) params += ", unsigned char* workspace";
     if (out_.parallel) params += ", const ::morello::Parallel& pool";
     w_.open("MORELLO_UNUSED MORELLO_TARGET static void run({}) noexcept", params);
@@ -78,9 +81,12 @@ class RowsWriter {
     const std::vector<const Param*> all = tensors();
     for (size_t t = 0; t < all.size(); ++t) {
       const i64 row = row_elements(*all[t]);
+      const std::string by = all[t]->strided ? stride_name(stride_symbol(static_cast<int>(t), 0))
+                                             : fmt::format("{}", row);
       args += fmt::format("{}tensor{}{}", t == 0 ? "" : ", ", t,
-                          row == 0 ? "" : fmt::format(" + at0 * {}", row));
+                          row == 0 ? "" : fmt::format(" + at0 * {}", by));
     }
+    for (const int s : out_.strides) args += ", " + stride_name(s);
     if (programs_[i].workspace_bytes > 0) args += ", workspace";
     if (programs_[i].parallel) args += ", pool";
     const bool last = i + 1 == programs_.size();

@@ -56,7 +56,7 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
     Operand& o = static_cast<size_t>(t) < operands ? part.operands[t] : part.extras[t - operands];
     const auto buffer = buffers.find(g.buffer_of(g.tensor_of(stage, t)));
     const std::vector<i64> shape = buffer == buffers.end() ? shape_of(g, stage, t) : buffer->second;
-    if (!o.shape.empty() && o.shape != shape) o.strides = strides_in(o, shape);
+    if (!o.shape.empty() && o.shape != shape && !o.strided) o.strides = strides_in(o, shape);
   }
   return part;
 }
@@ -103,16 +103,16 @@ bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,
          collapsed_dims(part_in_all_dims(g, stage, whole(g), {}));
 }
 
-i64 advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i64 step,
-            const Problem& problem) {
+Offset advance(const Graph& g, int stage, int o, const Buffers& buffers, int dim, i64 step,
+               const Problem& problem) {
   const int own = g.dims[dim].in_stage[stage];
   if (own < 0 || !touches(g.stages[stage].computation.tensor(o), own)) return 0;
   // Of what is packed ahead of time a part is found in whole panels; its dims are not collapsed
   // (search/optimize_fusion.cc). Panels may be of another type than the kernel multiplies.
   if (problem.computation->tensor(o).packed && !problem.family.packed[o].digits.empty())
-    return problem.root_address(o).advance(own, step).fixed();
+    return problem.root_address(o).advance(own, step);
   const Computation part = part_in_all_dims(g, stage, whole(g), buffers);
-  return given_address(part, o).advance(own, step).fixed();
+  return given_address(part, o).advance(own, step);
 }
 
 bool is_online(const Graph& g, int dim, int begin, int end) {

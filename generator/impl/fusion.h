@@ -112,9 +112,10 @@ bool has_dims_of_whole(const Graph& g, int stage, const GraphExtents& extents,
                        const Buffers& buffers);
 
 // Elements from the part of an operand or extra that one step along a dim uses to that of the next;
-// 0: it is the same. `problem` is of a program for a part of the stage.
-i64 advance(const Graph& g, int stage, int operand, const Buffers& buffers, int dim, i64 step,
-            const Problem& problem);
+// 0: it is the same. Strides known at run time only are those of the stage's operands. `problem` is
+// of a program for a part of the stage.
+Offset advance(const Graph& g, int stage, int operand, const Buffers& buffers, int dim, i64 step,
+               const Problem& problem);
 
 // Why stages [begin, end) cannot run together in steps along a dim; empty when they can. Each of
 // them has it, and what one writes and another reads is indexed by it in the same way: also what

@@ -32,7 +32,6 @@ class Checker {
   bool results();
   bool result(size_t i);
   const TensorSyntax* given(int tensor) const;
-  bool one_stage_strides();
   bool rows();
   bool sums(const TensorSyntax& given);
   bool packing();
@@ -59,8 +58,7 @@ class Checker {
 
 Result<KernelSpec> Checker::run() {
   spec_.name = std::string(k_.name.text);
-  if (sizes() && params() && build() && all_used() && results() && one_stage_strides() && rows() &&
-      names() && packing() &&
+  if (sizes() && params() && build() && all_used() && results() && rows() && names() && packing() &&
       std::all_of(spec_.stages.begin(), spec_.stages.end(), [&](Stage& s) { return finish(s); }))
     return std::move(spec_);
   return error_;
@@ -296,24 +294,7 @@ const TensorSyntax* Checker::given(int tensor) const {
   return nullptr;
 }
 
-// Parts of several stages lie at distances that are numbers (impl/fusion.h).
-bool Checker::one_stage_strides() {
-  const size_t stages = spec_.stages.size();
-  const auto fits = [&](const Param& p, const TensorSyntax& given) {
-    if (stages == 1 || !p.strided) return true;
-    return fail(given.layout.strided,
-                fmt::format("this takes {} steps, one after the other, and strides are known at "
-                            "run time only: leave out `strided`, or write a kernel for each step",
-                            stages));
-  };
-  for (size_t i = 0; i < spec_.params.size(); ++i)
-    if (!fits(spec_.params[i], k_.params[i])) return false;
-  for (size_t i = 0; i < k_.results.size(); ++i)
-    if (!fits(spec_.result(i), k_.results[i])) return false;
-  return true;
-}
-
-// A size of theirs that is known at run time only numbers rows.
+// A size of several stages that is known at run time only numbers rows.
 bool Checker::rows() {
   if (spec_.stages.size() == 1 || sizes_.empty()) return true;
   const std::string problem = rows_problem(spec_);

@@ -147,6 +147,7 @@ class Exponentials {
   bool reads_elements(int stage, int operand) const;
   bool is_sum(int stage, int tensor) const;
   bool use(int stage);
+  bool move_axes(Operand& o, int from, int to) const;
   bool factor(int stage);
   void compute_again(int stage);
   bool order();
@@ -216,6 +217,17 @@ bool Exponentials::is_sum(int stage, int tensor) const {
   return is_finished(g_.stages[stage]) || c.gathers_in_output();
 }
 
+// From the dims of one stage to those of another; false: it has not all of them.
+bool Exponentials::move_axes(Operand& o, int from, int to) const {
+  o.axes = axes_in(g_, from, o);
+  for (AxisMap& axis : o.axes)
+    for (AxisTerm& t : axis) {
+      t.dim = g_.dims[t.dim].in_stage[to];
+      if (t.dim < 0) return false;
+    }
+  return true;
+}
+
 // Elements of products e * r with r for every sum, whose only use is a sum: r becomes a factor of
 // that. Not where they are a result: then they are made anyway, and are what the sum is over.
 bool Exponentials::factor(int stage) {
@@ -238,13 +250,12 @@ bool Exponentials::factor(int stage) {
   Stage& sum = item(reader).stage;
   Computation& of = sum.computation;
   if (!reads_elements(reader, operand) || of.extras.size() + 1 > kMaxExtras) return false;
-  Operand by = c.tensor(other);
-  by.axes = axes_in(g_, stage, by);
-  for (AxisMap& axis : by.axes)
-    for (AxisTerm& t : axis) {
-      t.dim = g_.dims[t.dim].in_stage[reader];
-      if (t.dim < 0 || of.dims[t.dim].reduction) return false;
-    }
+  // The product may be another order of axes than the exponentials are.
+  Operand by = c.tensor(other), read = c.tensor(g_.operand_of(stage, exp));
+  if (!move_axes(by, stage, reader) || !move_axes(read, stage, reader)) return false;
+  for (const AxisMap& axis : by.axes)
+    for (const AxisTerm& t : axis)
+      if (of.dims[t.dim].reduction) return false;
   Expression finish = {{.fn = Fn::kValue, .type = Dtype::f32},
                        read_extra(static_cast<int>(of.extras.size())),
                        binary(Fn::kMul, 0, 1)};
@@ -262,7 +273,8 @@ bool Exponentials::factor(int stage) {
           if (*arg >= 0) *arg = to[*arg];
   }
   if (finish.size() > kMaxTerms) return false;
-  of.operands[operand].name = g_.tensors[exp].name;
+  read.name = g_.tensors[exp].name;
+  of.operands[operand] = std::move(read);
   sum.arguments[operand] = exp;
   of.finish = pruned(finish);
   of.extras.push_back(std::move(by));

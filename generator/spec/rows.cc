@@ -91,8 +91,7 @@ KernelSpec with_rows(const KernelSpec& spec, i64 rows) {
     c.sizes.clear();
     for (Dim& d : c.dims) d.size.clear();
     // Between stages rows may lie beside one another: at distances that are numbers now.
-    for (Operand& o : c.operands) o.strides.clear();
-    for (Operand& o : c.extras) o.strides.clear();
+    set_strides(c);
   }
   return out;
 }

@@ -34,7 +34,7 @@ constexpr const char* kKernels =
     "matmul(softmax(matmul(q, transpose(k)) * 0.25 + m, axis=1), v)\n"
     "mlp(x: bf16[4,32], w: bf16[32,64] packed, v: bf16[32,64] packed, u: bf16[64,32] packed): "
     "f32 = matmul(h, u) where h: bf16 = gelu_tanh(matmul(x, w)) * matmul(x, v)\n"
-    "any(x: bf16[m near 40,32], w: bf16[32,64] packed, v: bf16[32,64] packed): bf16 = "
+    "any(x: bf16[m near 40,32] strided, w: bf16[32,64] packed, v: bf16[32,64] packed): bf16 = "
     "gelu_tanh(matmul(x, w)) * matmul(x, v)\n";
 
 struct Project {

@@ -344,10 +344,9 @@ class Composer : public Artist {
   }
 
   const std::span<const Step> steps_;
-  // Of the result's layout are operands that may lie in its place; rows lie apart in kernels of one
-  // stage only.
+  // Of the result's layout are operands that may lie in its place.
   const bool has_rows_ = one_in(4);
-  const bool plain_ = one_in(3) || (has_rows_ && !one_in(4)), strided_ = one_in(8),
+  const bool plain_ = one_in(3) || (has_rows_ && !one_in(4)), strided_ = one_in(6),
              names_results_ = one_in(3);
   i64 rows_ = 0;           // the extent that is known at run time only; 0: none
   std::string rows_text_;  // what the next one of these is written as

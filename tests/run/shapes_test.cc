@@ -120,18 +120,25 @@ constexpr Shape kRunTime[] = {
      2},
     {"pictures(x: u8[b near 3,7,9,5], k: i8[3,3,5,6]): i32 = conv2d(x, k, stride=2)", 2},
     // Rows of kernels of several stages.
-    {"any_softmax(x: f32[m near 20,45]): bf16 = softmax(x * 2, axis=1)", 2},
+    {"any_softmax(x: f32[m near 20,45] strided): bf16 strided = softmax(x * 2, axis=1)", 2},
     {"any_norm(x: bf16[m to 5,70], g: f32[70]): f32 = rms_norm(x, 0.01, axis=1) * g", 1},
     {"any_layer(x: bf16[m to 12,20], w: bf16[20,35] packed, v: bf16[20,35] packed): bf16 = "
      "gelu_tanh(matmul(x, w)) * matmul(x, v)",
      3},
-    {"any_heads(q: f32[2,m near 9,6] order(1, 0, 2), k: f32[2,13,6], v: f32[2,13,5]): "
-     "f32[2,m,5] order(1, 0, 2) = matmul(softmax(matmul(q, transpose(k)) * 0.4, axis=2), v)",
+    {"any_heads(q: f32[2,m near 9,6] order(1, 0, 2) strided, k: f32[2,13,6] strided, "
+     "v: f32[2,13,5]): f32[2,m,5] order(1, 0, 2) strided = matmul(softmax(matmul(q, transpose(k)) "
+     "* 0.4, axis=2), v)",
      2},
     {"any_blocks(x: f32[m%4 near 16,9] order(0/4, 1, 0%4)): f16 = layer_norm(x, 0.01, axis=1)", 2},
     {"any_two(x: f32[m near 8,23]): (y: bf16[m,23], s: f32[m]) where s = reduce_sum(x, axis=1), "
      "y = x - broadcast(s, axis=1)",
      2},
+    {"apart(x: f32[2,3000] strided, y: f32[2,3000] col strided): f32 strided = "
+     "softmax(x + y, axis=1)",
+     2},
+    {"apart_pictures(x: f32[2,7,9,5] order(0, 3, 1, 2) strided, k: f32[3,3,5,6]): f32 strided = "
+     "conv2d(pad(x, axis=1, low=1, high=1), k, stride=2)",
+     3},
     {"any_pictures(x: f32[b near 3,7,9,5], k: f32[3,3,5,6] packed): f32 = "
      "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k))",
      2},

@@ -95,6 +95,7 @@ inline constexpr std::string_view kDividedSpecs[] = {
     "matmul(softmax(matmul(q, transpose(k)) * 0.125, axis=1), v)",
     "(q: f32[2,3,4], k: f32[2,140,4], v: f32[2,140,4], m: f32[3,140]): f32 = "
     "matmul(softmax(matmul(q, transpose(k)) * 0.5 + m, axis=2), v)",
+    "(x: f32[3,700], w: f32[2,700]): f32 = matmul(w, transpose(softmax(x, axis=1)))",
     "(x: f32[4,1600]): f32 = layer_norm(x, 1, axis=1)",
     "(s: f32[5,900], v: f32[900,3]): (o: f32 col, l: f32) where "
     "e = exp(s - broadcast(reduce_max(s, axis=1), axis=1)), l = reduce_sum(e, axis=1), "

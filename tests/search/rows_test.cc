@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kSpecs[] = {
     "(x: f32[m near 20,30]): f32 = softmax(x, axis=1)",
+    "(x: f32[m near 9,6] strided, y: f32[5,6] strided): f32 strided = "
+    "transpose(matmul(y, transpose(softmax(x, axis=1))))",
     "(x: bf16[m%4 near 24,9] order(0/4, 1, 0%4)): f32 = layer_norm(x, 1, axis=1)",
     "(x: f32[m to 5,24], w: f32[24]): bf16 = rms_norm(x, 1, axis=1) * w",
     "(x: f32[m to 12,12], w: f32[12,20] packed, v: f32[12,20] packed): f32 = "

@@ -33,7 +33,7 @@ class RowsWriter {
       functions += p.functions;
       out_.workspace_bytes = std::max(out_.workspace_bytes, p.workspace_bytes);
       out_.parallel |= p.parallel;
-      out_.strides = p.strides;
+      out_.strides.insert(p.strides.begin(), p.strides.end());
       MORELLO_CHECK(p.packers == programs_[0].packers, "pieces that pack in several orders");
     }
     out_.packers = programs_[0].packers;
@@ -91,7 +91,7 @@ class RowsWriter {
       args += fmt::format("{}tensor{}{}", t == 0 ? "" : ", ", t,
                           row == 0 ? "" : fmt::format(" + at0 * {}", by));
     }
-    for (const int s : out_.strides) args += ", " + stride_name(s);
+    for (const int s : programs_[i].strides) args += ", " + stride_name(s);
     if (programs_[i].workspace_bytes > 0) args += ", workspace";
     if (programs_[i].parallel) args += ", pool";
     const bool last = i + 1 == programs_.size();

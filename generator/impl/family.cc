@@ -164,13 +164,14 @@ std::string packed_order_text(const Family& f, const Computation& c, int operand
   return out;
 }
 
-Computation with_more_rows(const Computation& c, i64 times) {
+Computation with_all_rows(const Computation& c, RowShare share) {
   std::vector<i64> extents;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
     const bool rows = !c.dims[d].reduction &&
                       std::none_of(c.operands.begin(), c.operands.end(),
                                    [&](const Operand& o) { return o.packed && touches(o, d); });
-    extents.push_back(c.dims[d].extent * (rows ? times : 1));
+    const i64 extent = c.dims[d].extent;
+    extents.push_back(rows ? ceil_div(extent * share.of, share.rows) : extent);
   }
   return with_extents(c, extents);
 }

@@ -88,9 +88,14 @@ bool packs_alike(const Family& a, const Family& b, const Computation& c);
 // In which order, for comparisons of computations that have the same operand in other dims: how
 // many steps of how many elements in row order, as in "128x16 2048x2048 16x1".
 std::string packed_order_text(const Family& f, const Computation& c, int operand);
-// A computation with so many times as many rows: steps of parallel dims that no operand packed
-// ahead of time has. Families for more rows fit fewer, too, and find such operands in other orders.
-Computation with_more_rows(const Computation& c, i64 times);
+// A piece of so many rows of a kernel for so many.
+struct RowShare {
+  i64 rows = 1, of = 1;
+  bool operator==(const RowShare&) const = default;
+};
+// A computation of a piece with all rows: steps of parallel dims that no operand packed ahead of
+// time has. Families for more rows fit fewer, too, and find such operands in other orders.
+Computation with_all_rows(const Computation& c, RowShare share);
 // The same families by these orders, in the order of the first of each.
 std::vector<std::vector<Family>> by_packing(std::span<const Family> families, const Computation& c);
 

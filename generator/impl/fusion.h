@@ -138,11 +138,11 @@ bool is_online(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, int dim, int begin, int end);
 bool sums_over(const Graph& g, const std::set<int>& dims, int stage);
 
-// What prints parses; verify() says whether it is a program. Families may be for `more_rows` times
-// as many (with_more_rows()).
+// What prints parses; verify() says whether it is a program. Families of a piece may be for all
+// rows (with_all_rows()).
 std::string print(const Fusion& f);
 Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
-                            const Isa& isa, i64 more_rows = 1);
+                            const Isa& isa, RowShare share = {});
 
 // Runs it as interpret() runs a program: on dense row-major parameters, and returns the results one
 // behind the other. What is not made before it

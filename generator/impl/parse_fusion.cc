@@ -31,8 +31,8 @@ bool is_call(const Line& line) {
 class Parser {
  public:
   Parser(std::string_view text, const KernelSpec& spec, const Machine& machine, const Isa& isa,
-         i64 more_rows)
-      : machine_(machine), isa_(isa), more_rows_(more_rows), lines_(lines::split_lines(text)) {
+         RowShare share)
+      : machine_(machine), isa_(isa), share_(share), lines_(lines::split_lines(text)) {
     fusion_.graph = std::make_shared<const Graph>(head(graph_of(spec)));
     for (const GraphDim& d : g().dims) dims_.push_back(d.name);
     for (size_t s = 0; s < g().stages.size(); ++s)
@@ -76,7 +76,7 @@ class Parser {
 
   const Machine& machine_;
   const Isa& isa_;
-  const i64 more_rows_;
+  const RowShare share_;
   Fusion fusion_;
   std::vector<Line> lines_;
   size_t at_ = 0;
@@ -323,7 +323,8 @@ Family Parser::family(Reader& r, const Computation& c, int stage, const Here& he
   if (!found && packed && has_dims_of_whole(g(), stage, here.extents, here.buffers)) {
     const Computation all = stage_part(g(), stage, whole(g()), {});
     found = parse_family(text, all, isa_);
-    if (!found && more_rows_ > 1) found = parse_family(text, with_more_rows(all, more_rows_), isa_);
+    if (!found && share_ != RowShare())
+      found = parse_family(text, with_all_rows(all, share_), isa_);
   }
   if (!found) fail(r.line(), first.column, length, found.error().text);
   return std::move(*found);
@@ -332,9 +333,9 @@ Family Parser::family(Reader& r, const Computation& c, int stage, const Here& he
 }  // namespace
 
 Result<Fusion> parse_fusion(std::string_view text, const KernelSpec& spec, const Machine& machine,
-                            const Isa& isa, i64 more_rows) {
+                            const Isa& isa, RowShare share) {
   try {
-    return Parser(text, spec, machine, isa, more_rows).program();
+    return Parser(text, spec, machine, isa, share).program();
   } catch (const lines::Failure& f) {
     return f.diagnostic;
   }

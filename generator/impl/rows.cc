@@ -6,7 +6,6 @@
 
 #include "impl/lines.h"
 #include "spec/rows.h"
-#include "spec/sizes.h"
 
 namespace morello {
 namespace {
@@ -62,7 +61,7 @@ class RowsParser {
     const size_t begin = at_;
     while (at_ < lines_.size() && lines_[at_].indent > 0) ++at_;
     Result<Fusion> fusion = parse_fusion(outdented(begin, at_), with_rows(spec_, rows), machine_,
-                                         isa_, more_rows(spec_.sizes().front(), rows));
+                                         isa_, {rows, spec_.sizes().front().nominal()});
     if (!fusion) throw lines::Failure{fusion.error()};
     out.fusion = std::make_shared<const Fusion>(std::move(*fusion));
     return out;
@@ -156,8 +155,6 @@ std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, i64 c
   for (const std::vector<double>& m : made) out.insert(out.end(), m.begin(), m.end());
   return out;
 }
-
-i64 more_rows(const RunTimeSize& size, i64 piece) { return ceil_div(size.nominal(), piece); }
 
 std::map<int, std::string> packed_orders(const Fusion& f) {
   std::map<int, std::string> out;

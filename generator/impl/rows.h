@@ -32,10 +32,6 @@ struct AnyRows {
 // By what programs cost (choose_rests).
 void choose_rests(AnyRows& rows);
 
-// What families of a piece may be for instead (with_more_rows()): about the nominal size, so many
-// times its own.
-i64 more_rows(const RunTimeSize& size, i64 piece);
-
 // In which orders a program finds what is packed ahead of time, by parameters
 // (packed_order_text()).
 std::map<int, std::string> packed_orders(const Fusion& f);

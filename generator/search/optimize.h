@@ -17,7 +17,7 @@ namespace morello {
 // What a kernel has to know that is a piece of one of more rows (optimize_rows.cc).
 struct PieceOfRows {
   i64 bytes = 0;  // of all its parameters and results together
-  i64 times = 1;  // as many rows
+  RowShare share = {};
   // The orders in which parameters are packed ahead of time (packed_order_text()), chosen by
   // others.
   std::map<int, std::string> orders = {};

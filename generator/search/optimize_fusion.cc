@@ -312,7 +312,7 @@ void FusionSearch::keep_orders(const Computation& c, int stage, std::vector<Fami
     if (const auto order = piece.orders.find(g_.tensor_of(stage, o)); order != piece.orders.end())
       wanted[o] = order->second;
   if (wanted.empty()) return;
-  for (const Family& f : families(with_more_rows(c, piece.times), isa_))
+  for (const Family& f : families(with_all_rows(c, piece.share), isa_))
     if (std::find(among.begin(), among.end(), f) == among.end()) among.push_back(f);
   std::erase_if(among, [&](const Family& f) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const auto& order) {

@@ -11,6 +11,7 @@
 // brought nearer does not help the next. Small pieces look a little dearer for that.
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "search/patchwork_search.h"
 #include "spec/sizes.h"
@@ -21,28 +22,15 @@ namespace {
 // Pieces grow to so many elements where one dim has a size known at run time only; to a quarter
 // of that for every other such dim.
 constexpr i64 kLargestPiece = kMostGranules;
-// "About the same": within this part of the cost.
-constexpr i64 kSame = 64;
 // An elastic program does a piece that is not elastic too, if that takes less than one part in so
 // many longer.
 constexpr i64 kElastic = 32;
 // How dear an elastic program may be for all of the largest piece, beside one for just that size.
 constexpr i64 kMostDearPercent = 150;
-// What smaller pieces take for what the largest leaves behind, beside its share of the largest.
-// (f32 of m, k and n near 384 by AVX2: at 100 its sums were pieces of 256 and rests, for pieces of
-// 64, and it took 1.02 of the time.)
-constexpr i64 kRestPercent = 125;
 // Sizes of one dim are chosen with so many granules of all others.
 constexpr i64 kMiddling = 16;
 // Dividing a loop pays where one thread takes so many times as long as the region costs.
 constexpr i64 kRegions = 3;
-
-// What so much of a dim costs where a piece of `largest` costs `each`, which is finite.
-Cost with_rest(Cost each, i64 extent, i64 largest) {
-  const i64 rest = extent % largest;
-  return in_proportion(static_cast<i64>(each.value()), 100 * (extent - rest) + kRestPercent * rest,
-                       100 * largest);
-}
 
 }  // namespace
 
@@ -173,7 +161,7 @@ Cost PatchworkSearch::nominal_cost(const Plan& p, const std::vector<Family>& fam
       const i64 extent = c_.dims[loops_[i]].extent;
       each = static_cast<int>(i) == p.divided
                  ? ceil_div(ceil_div(extent, p.largest[i]), options_.threads) * each
-                 : with_rest(each, extent, p.largest[i]);
+                 : cost_in_pieces(each, extent, p.largest[i]);
     }
     return each;
   };
@@ -205,22 +193,14 @@ PatchworkSearch::Plan PatchworkSearch::best_plan(int divided) {
   }
   for (size_t i = 0; i < loops_.size(); ++i) {
     if (exact(loops_[i])) continue;
-    std::vector<Plan> plans;
-    Cost least = Cost::infinite();
-    const auto about = [&](Cost c) {
-      return c.finite() && c.value() <= least.value() + least.value() / kSame;
-    };
-    for (size_t size = menus_[i].size(); size-- > 0;) {
-      plans.push_back(best);
-      plans.back().largest[i] = menus_[i][size];
-      if (plans.back().largest != best.largest)
-        plans.back().cost = nominal_cost(plans.back(), families);
-      least = std::min(least, plans.back().cost);
-      if (least.finite() && !about(plans.back().cost)) break;  // smaller ones cost more
-    }
-    if (!least.finite()) return best;
-    best =
-        *std::find_if(plans.rbegin(), plans.rend(), [&](const Plan& p) { return about(p.cost); });
+    const auto found = largest_size(menus_[i], [&](i64 size) {
+      if (size == best.largest[i]) return best.cost;
+      Plan p = best;
+      p.largest[i] = size;
+      return nominal_cost(p, families);
+    });
+    if (!found) return best;
+    std::tie(best.largest[i], best.cost) = *found;
   }
   if (best.largest != start.largest) best.cost = nominal_cost(best);
   return best;

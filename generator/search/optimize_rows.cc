@@ -24,8 +24,6 @@ namespace {
 
 // From one size that is looked at to the next.
 constexpr i64 kRatio = 4;
-// "About the same": within this part of the cost.
-constexpr i64 kSame = 64;
 // A bound of so many granules or fewer: a program for each.
 constexpr i64 kMostExact = 8;
 // How many sizes a variant has, and a fallback.
@@ -62,7 +60,9 @@ class RowsSearch {
     const Optimum* all = program(menu_.back());
     if (!all) return stopped_;
     options_.piece.orders = packed_orders(*all->fusion);
-    const i64 largest = exact() ? menu_.back() : choose_largest();
+    const i64 largest =
+        exact() ? menu_.back()
+                : largest_size(menu_, [&](i64 size) { return nominal_cost(size); })->first;
     AnyRows rows{.size = size_, .pieces = {}, .programs = {}};
     rows.pieces = exact() ? PiecedDim{0, {menu_.rbegin(), menu_.rend()}, 0} : pieces(largest);
     for (const i64 n : rows.pieces.sizes) {
@@ -90,7 +90,7 @@ class RowsSearch {
       return known->second ? &*known->second : nullptr;
     if (stopped_ == StopReason::kBudget) return nullptr;
     std::optional<Optimum>& here = found_[rows];
-    options_.piece.times = more_rows(size_, rows);
+    options_.piece.share = {rows, size_.nominal()};
     auto result = optimize_fusion(with_rows(spec_, rows), machine_, isa_, options_);
     if (const StopReason* why = std::get_if<StopReason>(&result)) {
       stopped_ = *why;
@@ -106,30 +106,9 @@ class RowsSearch {
     return found ? found->cost + Cost::cycles(kTurnCycles) : Cost::infinite();
   }
 
-  // What is left behind the last whole piece is done by smaller ones, which cost a little more.
   Cost nominal_cost(i64 largest) {
     const Cost each = cost(largest);
-    if (!each.finite()) return each;
-    const i64 rest = size_.nominal() % largest;
-    const Cost whole = size_.nominal() / largest * each;
-    return rest == 0 ? whole
-                     : whole + in_proportion(static_cast<i64>(each.value()), 5 * rest, 4 * largest);
-  }
-
-  i64 choose_largest() {
-    std::vector<std::pair<i64, Cost>> tried;
-    Cost least = Cost::infinite();
-    const auto about = [&](Cost c) {
-      return c.finite() && c.value() <= least.value() + least.value() / kSame;
-    };
-    for (auto size = menu_.rbegin(); size != menu_.rend(); ++size) {
-      tried.emplace_back(*size, nominal_cost(*size));
-      least = std::min(least, tried.back().second);
-      if (!about(tried.back().second)) break;  // smaller ones cost more
-    }
-    return std::find_if(tried.rbegin(), tried.rend(),
-                        [&](const auto& t) { return about(t.second); })
-        ->first;
+    return each.finite() ? cost_in_pieces(each, size_.nominal(), largest) : each;
   }
 
   PiecedDim pieces(i64 largest) {

@@ -10,6 +10,9 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "impl/patchwork.h"
 #include "search/cost.h"
@@ -23,6 +26,15 @@ using PieceCost = std::function<Cost(i64 size, bool elastic)>;
 // compared by. kNone: there is no kernel.
 using Proportion = i64;
 inline constexpr Proportion kNone = std::numeric_limits<Proportion>::max();
+
+// What so much of a dim costs in pieces of `largest`, each of which costs that, which is finite.
+// What is left behind the last whole one is done by smaller ones, at a little more than its share.
+Cost cost_in_pieces(Cost each, i64 extent, i64 largest);
+// How large the largest piece is, and what all costs then: of these sizes, ascending, of which
+// smaller ones are tried until they cost more, the smallest that costs about the least; none where
+// nothing has a program.
+std::optional<std::pair<i64, Cost>> largest_size(std::span<const i64> menu,
+                                                 const std::function<Cost(i64 size)>& cost);
 
 // Of a parallel dim: at most `most` sizes, from the largest down to the granule, which is elastic
 // where that costs less; each saves one part in `earned` of what there was without it.

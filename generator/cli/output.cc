@@ -80,7 +80,7 @@ static std::string variant_json(const KernelSpec& spec, const Found& f) {
   add("compression", fmt::format("{:.3f}", compression));
   add("log10_programs", fmt::format("{:.2f}", log10_programs(Space(f.best.problem))));
   if (f.best.patchwork) add("programs", fmt::format("{}", f.best.patchwork->programs.size()));
-  if (f.best.rows) add("programs", fmt::format("{}", f.best.rows->programs.size()));
+  if (f.best.rows) add("programs", fmt::format("{}", fusions(*f.best.rows).size()));
   add("cost", fmt::format("{:.0f}", f.best.cost.as_cycles()));
   add("family", json_string(family_text(spec, f)));
   add("families_tried", fmt::format("{}", tried));

@@ -169,9 +169,9 @@ static Result<Optimum> replay_rows(const LockedKernel& entry, const KernelSpec& 
   Result<AnyRows> rows = parse_rows(entry.nest, spec, machine, isa);
   if (!rows) return rows.error();
   if (std::string why = verify(*rows); !why.empty()) return error(why);
-  for (const RowsPiece& p : rows->programs)
-    if (std::string why = problem_of(*p.fusion, entry); !why.empty()) return error(why);
-  const StageProgram& most = dearest(*rows->programs.front().fusion);
+  for (const Fusion* f : fusions(*rows))
+    if (std::string why = problem_of(*f, entry); !why.empty()) return error(why);
+  const StageProgram& most = dearest(*fusions(*rows).front());
   Optimum best{most.problem, most.impl, Cost::cycles(entry.cycles), {}, 0, {}};
   best.rows = std::make_shared<const AnyRows>(std::move(*rows));
   return best;

@@ -22,40 +22,53 @@ std::string size_condition(const RunTimeSize& size) {
   return out;
 }
 
-// Digits inside this one lie as close as sizes allow.
-static std::string product(const Computation& c, const Operand& o, size_t digit) {
+// Digits inside this one lie as close as sizes allow; size_of() says which axis has one that is
+// known at run time only.
+static std::string product(const Layout& layout, const std::vector<i64>& shape, size_t digit,
+                           const auto& size_of) {
   i64 number = 1;
   std::string names;
-  for (size_t i = digit + 1; i < o.layout.digits.size(); ++i) {
-    const Digit& d = o.layout.digits[i];
-    const RunTimeSize* size = nullptr;
-    if (d.mod == 0) size = run_time_size(c, o.axes[d.axis][0].dim);
-    if (!size)
-      number *= o.layout.extent(d, o.shape);
+  for (size_t i = digit + 1; i < layout.digits.size(); ++i) {
+    const Digit& d = layout.digits[i];
+    const std::string size = d.mod == 0 ? size_of(static_cast<size_t>(d.axis)) : "";
+    if (size.empty())
+      number *= layout.extent(d, shape);
     else
       names += (names.empty() ? "" : " * ") +
-               (d.div == 1 ? size->name : fmt::format("({} / {})", size->name, d.div));
+               (d.div == 1 ? size : fmt::format("({} / {})", size, d.div));
   }
-  return number == 1 ? names : fmt::format("{} * {}", number, names);
+  return names.empty() ? fmt::format("{}", number)
+         : number == 1 ? names
+                       : fmt::format("{} * {}", number, names);
+}
+
+static std::string stride_argument(const Param& p, int digit) {
+  for (const StrideArgument& stride : stride_arguments(p))
+    if (stride.axis == p.layout.digits[static_cast<size_t>(digit)].axis) return stride.name;
+  MORELLO_CHECK(false, "stride {} of {} has no argument", digit, p.name);
+  return "";
 }
 
 std::string stride_value(const KernelSpec& spec, int symbol) {
   const int operand = symbol / kMostDigits, digit = symbol % kMostDigits;
-  const auto argument_of = [&](const Param& p) {
-    for (const StrideArgument& stride : stride_arguments(p))
-      if (stride.axis == p.layout.digits[digit].axis) return stride.name;
-    MORELLO_CHECK(false, "stride {} of {} has no argument", digit, p.name);
-    return std::string();
-  };
-  if (const auto params = static_cast<int>(spec.params.size()); spec.stages.size() > 1)
-    return argument_of(operand < params ? spec.params[operand]
-                                        : spec.result(static_cast<size_t>(operand - params)));
+  if (const auto params = static_cast<int>(spec.params.size()); spec.stages.size() > 1) {
+    const Param& p = operand < params ? spec.params[operand]
+                                      : spec.result(static_cast<size_t>(operand - params));
+    if (p.strided) return stride_argument(p, digit);
+    return product(p.layout, extents(p.shape), static_cast<size_t>(digit),
+                   [&](size_t axis) { return p.shape[axis].name; });
+  }
   const Computation& c = spec.computation();
   const Operand& o = c.tensor(operand);
-  if (!o.strided) return product(c, o, static_cast<size_t>(digit));
+  if (!o.strided)
+    return product(o.layout, o.shape, static_cast<size_t>(digit), [&](size_t axis) {
+      const RunTimeSize* size = run_time_size(c, o.axes[axis][0].dim);
+      return size ? size->name : std::string();
+    });
   const int out = c.inputs();
   const int argument = operand < out ? operand : operand - 1;
-  return argument_of(operand == out ? spec.result() : spec.params[spec.arguments()[argument]]);
+  return stride_argument(operand == out ? spec.result() : spec.params[spec.arguments()[argument]],
+                         digit);
 }
 
 }  // namespace morello

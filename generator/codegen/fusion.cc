@@ -336,8 +336,14 @@ NestCode FusionWriter::code() {
     if (const int t = g_.memory_of(g_.tensor_of(operand.first, operand.second));
         t < g_.params || g_.is_result(t))
       here.at[operand] = names[t];
-  for (int t = 0; t < g_.params; ++t)
-    params.push_back(fmt::format("{} {}", const_pointer(g_.tensors[t].dtype), names[t]));
+  const auto is_read = [&](int t) {
+    return std::any_of(g_.stages.begin(), g_.stages.end(), [&](const Stage& s) {
+      return std::find(s.arguments.begin(), s.arguments.end(), t) != s.arguments.end();
+    });
+  };
+  for (int t = 0; t < g_.params; ++t)  // others parts of the kernel read (spec/positions.h)
+    params.push_back(fmt::format("{}{} {}", is_read(t) ? "" : "[[maybe_unused]] ",
+                                 const_pointer(g_.tensors[t].dtype), names[t]));
   for (const int t : g_.results)
     params.push_back(fmt::format("{} {}", mutable_pointer(g_.tensors[t].dtype), names[t]));
   for (const int s : out_.strides)

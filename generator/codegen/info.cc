@@ -113,19 +113,20 @@ static i64 packed_bytes(const Problem& whole, int operand) {
 static i64 packed_parameter_bytes(const KernelCode& k, int param) {
   i64 most = 0;
   for (const Variant& v : k.variants) {
-    const Fusion* fusion = v.rows ? v.rows->programs[0].fusion.get() : v.fusion.get();
-    if (!fusion) {
+    std::vector<const Fusion*> of_stages;
+    if (v.rows) of_stages = fusions(*v.rows);
+    if (v.fusion) of_stages = {v.fusion.get()};
+    if (of_stages.empty())
       most = std::max(most, packed_bytes(v.problem, operand_of(*k.spec, param)));
-      continue;
-    }
-    for (const StageProgram& p : fusion->programs) {
-      const int operand = fusion->graph->operand_of(p.stage, param);
-      if (operand < 0) continue;
-      const Computation all = stage_part(*fusion->graph, p.stage, whole(*fusion->graph), {});
-      Problem problem = p.problem;
-      problem.computation = &all;
-      most = std::max(most, packed_bytes(problem, operand));
-    }
+    for (const Fusion* fusion : of_stages)
+      for (const StageProgram& p : fusion->programs) {
+        const int operand = fusion->graph->operand_of(p.stage, param);
+        if (operand < 0) continue;
+        const Computation all = stage_part(*fusion->graph, p.stage, whole(*fusion->graph), {});
+        Problem problem = p.problem;
+        problem.computation = &all;
+        most = std::max(most, packed_bytes(problem, operand));
+      }
   }
   return most;
 }

@@ -12,9 +12,9 @@ namespace morello {
 void piece_tables(Writer& w, size_t i, const PiecedDim& d, bool reduction);
 
 // Moves `which`, which is there, on to the largest piece that so much of a dim has `parts` of, or
-// to the granule.
+// to the granule; `left`: that much, in place of the whole dim.
 void largest_piece(Writer& w, size_t i, const PiecedDim& d, const std::string& which,
-                   const std::string& parts);
+                   const std::string& parts, const std::string& left = "");
 
 // In a loop over a parallel dim up to `to`, whose whole pieces are sizes<i>[whole]: the next one,
 // which may begin before the end of the last.

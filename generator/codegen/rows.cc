@@ -9,6 +9,7 @@
 #include "codegen/operand.h"
 #include "codegen/pieces.h"
 #include "codegen/workspace.h"
+#include "spec/positions.h"
 #include "spec/rows.h"
 
 namespace morello {
@@ -20,32 +21,74 @@ namespace {
 // up to 1.17 of the time.)
 class RowsWriter {
  public:
-  RowsWriter(const AnyRows& rows, const KernelSpec& spec, bool brief)
-      : rows_(rows), spec_(spec), library_{.functions = Functions(brief)} {
-    library_.brief = brief;
-  }
+  // `depth` kernels are around it.
+  RowsWriter(Library& library, const AnyRows& rows, const KernelSpec& spec, std::string stem,
+             size_t depth)
+      : rows_(rows), spec_(spec), library_(library), stem_(std::move(stem)), depth_(depth) {}
 
   NestCode code() {
-    std::string functions;
-    for (size_t i = 0; i < rows_.programs.size(); ++i) {
-      const NestCode& p =
-          programs_.emplace_back(emit_fusion(library_, *rows_.programs[i].fusion, stem(i)));
-      functions += p.functions;
-      out_.workspace_bytes = std::max(out_.workspace_bytes, p.workspace_bytes);
-      out_.parallel |= p.parallel;
-      out_.strides.insert(p.strides.begin(), p.strides.end());
-      MORELLO_CHECK(p.packers == programs_[0].packers, "pieces that pack in several orders");
+    if (rows_.sums) of_ = positions(spec_);
+    const bool cut = !has_every_number(rows_.pieces, rows_.size);
+    const KernelSpec each = of_ ? of_->part : cut ? among_rows(spec_) : spec_;
+    for (size_t i = 0; i < rows_.programs.size(); ++i)
+      programs_.push_back(emit(rows_.programs[i], each, fmt::format("{}piece_{}_", stem_, i)));
+    if (of_) {
+      join_ = emit(rows_.sums->join, of_->join, stem_ + "join_");
+      rest_ = emit(rows_.sums->rest, of_->rest, stem_ + "rest_");
     }
-    out_.packers = programs_[0].packers;
+    gather();
     out_.sizes = {spec_.sizes().front().name};
-    piece_tables(w_, 0, rows_.pieces, false);
+    piece_tables(w_, depth_, rows_.pieces, of_.has_value());
     run();
-    out_.functions = library_.text() + functions + w_.text();
+    out_.functions += w_.text();
     return std::move(out_);
   }
 
  private:
-  static std::string stem(size_t piece) { return fmt::format("piece_{}_", piece); }
+  NestCode emit(const RowsPiece& piece, const KernelSpec& spec, const std::string& stem) {
+    return piece.fusion ? emit_fusion(library_, *piece.fusion, stem)
+                        : RowsWriter(library_, *piece.rows, spec, stem, depth_ + 1).code();
+  }
+
+  // A stride of the rest: results have other numbers there, because sums are parameters.
+  int from_rest(int symbol) const {
+    const int tensor = symbol / kMostDigits, params = static_cast<int>(spec_.params.size());
+    return tensor < params ? symbol : stride_symbol(tensor - sums(), symbol % kMostDigits);
+  }
+  int sums() const { return of_ ? static_cast<int>(of_->part.results.size()) : 0; }
+
+  void take(const NestCode& p) {
+    out_.functions += p.functions;
+    out_.workspace_bytes = std::max(out_.workspace_bytes, p.workspace_bytes);
+    out_.parallel |= p.parallel;
+    for (const auto& [tensor, packer] : p.packers) {
+      const auto [known, is_new] = out_.packers.emplace(tensor, packer);
+      MORELLO_CHECK(is_new || known->second == packer, "pieces that pack in several orders");
+    }
+  }
+
+  void gather() {
+    for (const NestCode& p : programs_) {
+      take(p);
+      out_.strides.insert(p.strides.begin(), p.strides.end());
+    }
+    // A loop goes on by one that programs need not.
+    const std::vector<const Param*> all = tensors();
+    for (size_t t = 0; t < all.size(); ++t)
+      if (moves_by_stride(*all[t])) out_.strides.insert(stride_of_rows(t));
+    if (!of_) return;
+    for (const NestCode* p : {&join_, &rest_}) take(*p);
+    for (const int s : rest_.strides) out_.strides.insert(from_rest(s));
+    i64 bytes = 0;
+    for (size_t i = 0; i < of_->part.results.size(); ++i) {
+      const Param& p = of_->part.result(i);
+      places_.push_back(bytes);
+      bytes += round_up_to_line(count_elements(extents(p.shape)) * morello::bytes(p.dtype));
+    }
+    places_.push_back(bytes);
+    if (kRuns * bytes > kLocalBytes) out_.workspace_bytes += kRuns * bytes;
+  }
+  bool sums_in_workspace() const { return kRuns * places_.back() > kLocalBytes; }
 
   // Parameters, then results.
   std::vector<const Param*> tensors() const {
@@ -53,6 +96,15 @@ class RowsWriter {
     for (const Param& p : spec_.params) out.push_back(&p);
     for (size_t i = 0; i < spec_.results.size(); ++i) out.push_back(&spec_.result(i));
     return out;
+  }
+
+  // From one row to the next the user says how far it is, if anything lies between their elements.
+  static bool moves_by_stride(const Param& p) {
+    const int digit = rows_digit(p);
+    return p.strided && digit >= 0 && digit + 1 < static_cast<int>(p.layout.digits.size());
+  }
+  int stride_of_rows(size_t tensor) const {
+    return stride_symbol(static_cast<int>(tensor), rows_digit(*tensors()[tensor]));
   }
 
   void run() {
@@ -63,45 +115,127 @@ class RowsWriter {
           "{} tensor{}, ",
           t < spec_.params.size() ? const_pointer(all[t]->dtype) : mutable_pointer(all[t]->dtype),
           t);
-    params += "std::ptrdiff_t extent0";
-    for (const int s : out_.strides) params += ", std::ptrdiff_t " + stride_name(s);
+    params += fmt::format("std::ptrdiff_t extent{}", depth_);
+    for (const int s : out_.strides)
+      params += ", [[maybe_unused]] std::ptrdiff_t " + stride_name(s);
     if (out_.workspace_bytes > 0) params += ", unsigned char* workspace";
     if (out_.parallel) params += ", const ::morello::Parallel& pool";
-    w_.open("MORELLO_UNUSED MORELLO_TARGET static void run({}) noexcept", params);
-    w_.line("if (extent0 < {}) return;", rows_.pieces.sizes.back());  // nothing to do
-    w_.line("int whole = 0;");
-    largest_piece(w_, 0, rows_.pieces, "whole", "");
-    w_.open("for (std::ptrdiff_t at0 = 0; at0 < extent0;)");
-    next_piece(w_, 0, rows_.pieces, "whole", "extent0");
-    w_.open("switch (which0)");
-    for (size_t i = 0; i < programs_.size(); ++i) call(i);
-    w_.close();
-    w_.line("at0 += sizes0[which0];");
-    w_.close();
+    w_.open("MORELLO_UNUSED MORELLO_TARGET static void {}run({}) noexcept", stem_, params);
+    w_.line("if (extent{} < {}) return;", depth_, rows_.pieces.sizes.back());  // nothing to do
+    of_ ? sum_pieces() : all_pieces();
     w_.close();
   }
 
-  void call(size_t i) {
-    std::string args;
-    const std::vector<const Param*> all = tensors();
-    for (size_t t = 0; t < all.size(); ++t) {
-      const i64 row = row_elements(*all[t]);
-      const std::string by = all[t]->strided ? stride_name(stride_symbol(static_cast<int>(t), 0))
-                                             : fmt::format("{}", row);
-      args += fmt::format("{}tensor{}{}", t == 0 ? "" : ", ", t,
-                          row == 0 ? "" : fmt::format(" + at0 * {}", by));
-    }
-    for (const int s : programs_[i].strides) args += ", " + stride_name(s);
-    if (programs_[i].workspace_bytes > 0) args += ", workspace";
-    if (programs_[i].parallel) args += ", pool";
-    const bool last = i + 1 == programs_.size();
-    w_.line("{}: {}run({}); break;", last ? "default" : fmt::format("case {}", i), stem(i), args);
+  void all_pieces() {
+    w_.line("int whole = 0;");
+    largest_piece(w_, depth_, rows_.pieces, "whole", "");
+    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < extent{0};)", depth_);
+    next_piece(w_, depth_, rows_.pieces, "whole", fmt::format("extent{}", depth_));
+    each_piece(given_params(true) + given_results(true));
+    w_.line("at{0} += sizes{0}[which{0}];", depth_);
+    w_.close();
   }
+
+  // Sums so far, those of a piece, and where both become one.
+  void sum_pieces() {
+    const i64 each = places_.back();
+    const bool outside = sums_in_workspace();
+    if (!outside) {
+      w_.line("alignas(64) unsigned char kept[{}];", kRuns * each);
+      w_.line("MORELLO_SHARED(kept);");
+    }
+    w_.line("unsigned char* sums = {};", outside ? "workspace" : "kept");
+    w_.line("unsigned char* more = sums + {};", each);
+    w_.line("unsigned char* both = more + {};", each);
+    if (outside) w_.line("workspace += {};", kRuns * each);
+    w_.line("int which{} = 0;", depth_);
+    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < extent{0};)", depth_);
+    largest_piece(w_, depth_, rows_.pieces, fmt::format("which{}", depth_), "",
+                  fmt::format("extent{0} - at{0}", depth_));
+    w_.line("unsigned char* to = at{} == 0 ? sums : more;", depth_);
+    each_piece(given_params(true) + run_of_sums("to", true));
+    w_.line("at{0} += sizes{0}[which{0}];", depth_);
+    w_.line("if (to == sums) continue;");
+    w_.line("{}join_run({}{}{}{});", stem_, run_of_sums("sums", false).substr(2),
+            run_of_sums("more", false), run_of_sums("both", true), behind(join_));
+    w_.line("unsigned char* free = sums;");
+    w_.line("sums = both;");
+    w_.line("both = free;");
+    w_.close();
+    const std::string extent = rest_.sizes.empty() ? "" : fmt::format(", extent{}", depth_);
+    w_.line("{}rest_run({}{}{}{}{});", stem_, given_params(false), run_of_sums("sums", false),
+            given_results(false), extent, behind_rest());
+  }
+
+  void each_piece(const std::string& args) {
+    w_.open("switch (which{})", depth_);
+    for (size_t i = 0; i < programs_.size(); ++i) {
+      const bool last = i + 1 == programs_.size();
+      w_.line("{}: {}piece_{}_run({}{}); break;", last ? "default" : fmt::format("case {}", i),
+              stem_, i, args, behind(programs_[i]));
+    }
+    w_.close();
+  }
+
+  // Pointers to parameters, or to those of a piece's rows.
+  std::string given_params(bool moved) const {
+    std::string out;
+    for (size_t t = 0; t < spec_.params.size(); ++t)
+      out += (t == 0 ? "" : ", ") + pointer(t, moved);
+    return out;
+  }
+  std::string given_results(bool moved) const {
+    std::string out;
+    const size_t params = spec_.params.size();
+    for (size_t t = params; t < params + spec_.results.size(); ++t) out += ", " + pointer(t, moved);
+    return out;
+  }
+  std::string pointer(size_t t, bool moved) const {
+    const Param& p = *tensors()[t];
+    const i64 row = row_elements(p);
+    if (row == 0 || !moved) return fmt::format("tensor{}", t);
+    const std::string by =
+        moves_by_stride(p) ? stride_name(stride_of_rows(t)) : fmt::format("{}", row);
+    return fmt::format("tensor{} + at{} * {}", t, depth_, by);
+  }
+  // Of a run that begins there.
+  std::string run_of_sums(const std::string& begin, bool made) const {
+    std::string out;
+    for (size_t i = 0; i + 1 < places_.size(); ++i) {
+      const Dtype type = of_->part.result(i).dtype;
+      const std::string pointer = made ? mutable_pointer(type) : const_pointer(type);
+      const std::string at = places_[i] == 0 ? begin : fmt::format("{} + {}", begin, places_[i]);
+      out += fmt::format(", static_cast<{}>(static_cast<{}void*>({}))", pointer,
+                         made ? "" : "const ", at);
+    }
+    return out;
+  }
+  // What a program takes behind pointers and sizes.
+  static std::string behind(const NestCode& p) {
+    std::string out;
+    for (const int s : p.strides) out += ", " + stride_name(s);
+    if (p.workspace_bytes > 0) out += ", workspace";
+    if (p.parallel) out += ", pool";
+    return out;
+  }
+  std::string behind_rest() const {
+    NestCode here = rest_;
+    here.strides.clear();
+    for (const int s : rest_.strides) here.strides.insert(from_rest(s));
+    return behind(here);
+  }
+
+  static constexpr i64 kRuns = 3;  // of sums
 
   const AnyRows& rows_;
   const KernelSpec& spec_;
-  Library library_;
+  Library& library_;
+  const std::string stem_;
+  const size_t depth_;
+  std::optional<Positions> of_;
   std::vector<NestCode> programs_;
+  NestCode join_, rest_;
+  std::vector<i64> places_;  // of sums in a run of them, and its bytes
   NestCode out_;
   Writer w_;
 };
@@ -109,7 +243,11 @@ class RowsWriter {
 }  // namespace
 
 NestCode emit_nest(const AnyRows& rows, const KernelSpec& spec, bool brief) {
-  return RowsWriter(rows, spec, brief).code();
+  Library library{.functions = Functions(brief)};
+  library.brief = brief;
+  NestCode out = RowsWriter(library, rows, spec, "", 0).code();
+  out.functions = library.text() + out.functions;
+  return out;
 }
 
 }  // namespace morello

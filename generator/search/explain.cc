@@ -115,9 +115,7 @@ Cost cost_of(const Space& space, const Spec& spec, const Impl& impl) {
 }
 
 std::string explain(const Optimum& o) {
-  if (o.rows)
-    return fmt::format("stages       {}\n\n{}", o.rows->programs[0].fusion->graph->stages.size(),
-                       print(*o.rows));
+  if (o.rows) return fmt::format("cycles       {:.0f}\n\n{}", o.cost.as_cycles(), print(*o.rows));
   if (o.fusion)
     return fmt::format("stages       {}\ncycles       {:.0f}\n\n{}", o.fusion->graph->stages.size(),
                        o.cost.as_cycles(), print(*o.fusion));

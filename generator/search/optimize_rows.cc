@@ -1,5 +1,6 @@
-// Kernels of several stages for a number of rows that is known at run time only (impl/rows.h): how
-// large pieces are, and a program for each, which optimize_fusion() finds for so many rows.
+// Kernels of several stages for a number of rows or positions that is known at run time only
+// (impl/rows.h): how large pieces are, and a program for each, which optimize_fusion() finds for so
+// many. So it does, or this search again, for what is made of sums over positions.
 //
 // The largest piece is chosen by the cost of a kernel of nominal size, as in optimize_patchwork.cc:
 // all rows at once, or pieces of fewer until these cost more; of those that cost about the same the
@@ -16,6 +17,7 @@
 #include "search/optimize.h"
 #include "search/piece_sizes.h"
 #include "search/tables_in_memory.h"
+#include "spec/positions.h"
 #include "spec/rows.h"
 #include "spec/sizes.h"
 
@@ -35,31 +37,29 @@ class RowsSearch {
  public:
   RowsSearch(const KernelSpec& spec, const Machine& machine, const Isa& isa,
              const SearchOptions& options)
-      : spec_(spec),
-        machine_(machine),
+      : machine_(machine),
         isa_(isa),
         options_(options),
         size_(spec.sizes().front()),
         most_(options.programs < kMostPrograms ? kFewestSizes : kMostSizes) {
-    const i64 nominal = std::min(size_.nominal(), kMostGranules * size_.granule);
-    for (i64 n = size_.granule; n < nominal; n *= kRatio) menu_.push_back(n);
-    menu_.push_back(nominal);
-    if (exact()) {
-      menu_.clear();
-      for (i64 n = size_.granule; n <= size_.bound; n += size_.granule) menu_.push_back(n);
-    }
+    list_sizes();
+    if (!exact() && sums_positions(spec)) sums_ = positions(spec);
+    each_ = sums_ ? sums_->part : exact() ? spec : among_rows(spec);
     if (!options_.tables && options_.max_specs == 0) options_.tables = &kept_;
     if (options_.max_specs > 0)
-      options_.max_specs = ceil_div(options_.max_specs, static_cast<i64>(menu_.size()));
+      options_.max_specs =
+          ceil_div(options_.max_specs, static_cast<i64>(menu_.size()) + (sums_ ? 2 : 0));
+    if (options_.piece.bytes > 0) return;  // this is the rest of a kernel
     const KernelSpec all = with_rows(spec, size_.nominal());
     for (const Param& p : all.params) options_.piece.bytes += bytes_of(p);
     for (size_t i = 0; i < all.results.size(); ++i) options_.piece.bytes += bytes_of(all.result(i));
   }
 
   std::variant<Optimum, StopReason> run() {
+    if (sums_ && !find_join()) return stopped_;
     const Optimum* all = program(menu_.back());
     if (!all) return stopped_;
-    options_.piece.orders = packed_orders(*all->fusion);
+    options_.piece.orders.merge(packed_orders(*all->fusion));
     const i64 largest =
         exact() ? menu_.back()
                 : largest_size(menu_, [&](i64 size) { return nominal_cost(size); })->first;
@@ -68,42 +68,82 @@ class RowsSearch {
     for (const i64 n : rows.pieces.sizes) {
       const Optimum* piece = program(n);
       if (!piece) return stopped_;
-      rows.programs.push_back({piece->fusion, static_cast<i64>(piece->cost.value() / 1000)});
+      rows.programs.push_back(piece_of(*piece));
+    }
+    Cost total = nominal_cost(largest);
+    if (sums_) {
+      const std::optional<Optimum> rest = find_rest();
+      if (!rest) return stopped_;
+      total = total + rest->cost;
+      rows.sums = JoinedSums{piece_of(*join_), piece_of(*rest)};
     }
     choose_rests(rows);
     const Optimum& first = *program(largest);
-    Optimum best{first.problem, first.impl, nominal_cost(largest), stats_, 0, {}};
+    Optimum best{first.problem, first.impl, total, stats_, 0, {}};
     best.rows = std::make_shared<const AnyRows>(std::move(rows));
     return best;
   }
 
  private:
   static i64 bytes_of(const Param& p) { return count_elements(extents(p.shape)) * bytes(p.dtype); }
+  static RowsPiece piece_of(const Optimum& o) {
+    return {o.fusion, o.rows, static_cast<i64>(o.cost.value() / 1000)};
+  }
 
-  // With a program for every size.
+  void list_sizes() {
+    const i64 nominal = std::min(size_.nominal(), kMostGranules * size_.granule);
+    for (i64 n = size_.granule; n < nominal; n *= kRatio) menu_.push_back(n);
+    menu_.push_back(nominal);
+    if (!exact()) return;
+    menu_.clear();
+    for (i64 n = size_.granule; n <= size_.bound; n += size_.granule) menu_.push_back(n);
+  }
+
+  // With a program for every size: few pieces have all sizes up to a bound of two.
   bool exact() const {
-    return size_.bound > 0 && size_.bound / size_.granule <= kMostExact && most_ == kMostSizes;
+    const i64 most = most_ == kMostSizes ? kMostExact : 2;
+    return size_.bound > 0 && size_.bound / size_.granule <= most;
+  }
+
+  std::optional<Optimum> taken(std::variant<Optimum, StopReason> result) {
+    if (const StopReason* why = std::get_if<StopReason>(&result)) {
+      stopped_ = *why;
+      return std::nullopt;
+    }
+    stats_ += std::get<Optimum>(result).stats;
+    return std::get<Optimum>(std::move(result));
   }
 
   const Optimum* program(i64 rows) {
     if (const auto known = found_.find(rows); known != found_.end())
       return known->second ? &*known->second : nullptr;
     if (stopped_ == StopReason::kBudget) return nullptr;
-    std::optional<Optimum>& here = found_[rows];
     options_.piece.share = {rows, size_.nominal()};
-    auto result = optimize_fusion(with_rows(spec_, rows), machine_, isa_, options_);
-    if (const StopReason* why = std::get_if<StopReason>(&result)) {
-      stopped_ = *why;
-      return nullptr;
-    }
-    here = std::move(std::get<Optimum>(result));
-    stats_ += here->stats;
-    return &*here;
+    std::optional<Optimum>& here = found_[rows];
+    here = taken(optimize_fusion(with_rows(each_, rows), machine_, isa_, options_));
+    return here ? &*here : nullptr;
+  }
+
+  // Sums lie near, and few.
+  bool find_join() {
+    SearchOptions options = options_;
+    options.piece = {};
+    join_ = taken(optimize_fusion(sums_->join, machine_, isa_, options));
+    return join_.has_value();
+  }
+
+  // In the orders that the pieces have.
+  std::optional<Optimum> find_rest() {
+    SearchOptions options = options_;
+    options.piece.share = {};
+    return taken(sums_->rest.sizes().empty() ? optimize_fusion(sums_->rest, machine_, isa_, options)
+                                             : optimize_rows(sums_->rest, machine_, isa_, options));
   }
 
   Cost cost(i64 rows) {
     const Optimum* found = program(rows);
-    return found ? found->cost + Cost::cycles(kTurnCycles) : Cost::infinite();
+    if (!found) return Cost::infinite();
+    return found->cost + Cost::cycles(kTurnCycles) + (join_ ? join_->cost : Cost());
   }
 
   Cost nominal_cost(i64 largest) {
@@ -116,17 +156,20 @@ class RowsSearch {
       const bool listed = std::find(menu_.begin(), menu_.end(), size) != menu_.end();
       return listed && !elastic ? cost(size) : Cost::infinite();
     };
-    return parallel_pieces(0, size_.granule, largest, most_, kEarned, price);
+    return fixed_pieces(sums_ ? WholePieces::kSummed : WholePieces::kParallel, size_.granule,
+                        largest, most_, kEarned, price);
   }
 
-  const KernelSpec& spec_;
   const Machine& machine_;
   const Isa& isa_;
   SearchOptions options_;
   const RunTimeSize size_;
   const int most_;
   std::vector<i64> menu_;  // ascending
+  std::optional<Positions> sums_;
+  KernelSpec each_;  // what pieces are of
   TablesInMemory kept_;
+  std::optional<Optimum> join_;
   std::map<i64, std::optional<Optimum>> found_;
   StopReason stopped_ = StopReason::kNoImplementation;
   SearchStats stats_;

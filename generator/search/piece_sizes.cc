@@ -63,10 +63,10 @@ Proportion mean_over_extents(const PiecedDim& d, bool reduction, const std::vect
   return sum;
 }
 
-class ParallelPieces {
+class ChosenPieces {
  public:
-  ParallelPieces(int dim, i64 granule, i64 largest, const PieceCost& cost)
-      : granule_(granule), largest_(largest), cost_(cost), best_{dim, {largest}, 0} {
+  ChosenPieces(WholePieces kind, int dim, i64 granule, i64 largest, const PieceCost& cost)
+      : kind_(kind), granule_(granule), largest_(largest), cost_(cost), best_{dim, {largest}, 0} {
     if (largest > granule) best_.sizes.push_back(granule);
     least_ = mean(best_);
   }
@@ -117,7 +117,11 @@ class ParallelPieces {
     }
   }
 
-  const PiecedDim& best() const { return best_; }
+  PiecedDim chosen(int most, i64 earned) {
+    while (std::ssize(best_.sizes) < most && choose_another(earned)) continue;
+    move_sizes();
+    return best_;
+  }
 
  private:
   Cost cycles(i64 size, bool elastic) {
@@ -140,10 +144,11 @@ class ParallelPieces {
       if (!cost.finite()) return kNone;
       each.push_back(static_cast<i64>(cost.value() / 1000));
     }
-    choose_rests(d, each);
-    return mean_over_extents(d, false, each);
+    if (kind_ == WholePieces::kParallel) choose_rests(d, each);
+    return mean_over_extents(d, kind_ == WholePieces::kSummed, each);
   }
 
+  const WholePieces kind_;
   const i64 granule_, largest_;
   const PieceCost& cost_;
   std::map<std::pair<i64, bool>, Cost> known_;
@@ -178,11 +183,14 @@ std::optional<std::pair<i64, Cost>> largest_size(std::span<const i64> menu,
 
 PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earned,
                           const PieceCost& cost) {
-  ParallelPieces pieces(dim, granule, largest, cost);
+  ChosenPieces pieces(WholePieces::kParallel, dim, granule, largest, cost);
   pieces.choose_elastic(most);
-  while (std::ssize(pieces.best().sizes) < most && pieces.choose_another(earned)) continue;
-  pieces.move_sizes();
-  return pieces.best();
+  return pieces.chosen(most, earned);
+}
+
+PiecedDim fixed_pieces(WholePieces kind, i64 granule, i64 largest, int most, i64 earned,
+                       const PieceCost& cost) {
+  return ChosenPieces(kind, 0, granule, largest, cost).chosen(most, earned);
 }
 
 Proportion mean_of_sum(const PiecedDim& d, const MultiplesCost& cost) {

@@ -41,6 +41,12 @@ std::optional<std::pair<i64, Cost>> largest_size(std::span<const i64> menu,
 PiecedDim parallel_pieces(int dim, i64 granule, i64 largest, int most, i64 earned,
                           const PieceCost& cost);
 
+// The same of pieces of a whole kernel, none of which is elastic. What the largest ones leave
+// behind is done by one that overlaps them; or, where pieces are summed, by smaller ones alone.
+enum class WholePieces { kParallel, kSummed };
+PiecedDim fixed_pieces(WholePieces kind, i64 granule, i64 largest, int most, i64 earned,
+                       const PieceCost& cost);
+
 // What an elastic program costs for any multiple of a number up to some size.
 using MultiplesCost = std::function<Cost(i64 multiple, i64 size)>;
 

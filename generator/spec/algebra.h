@@ -35,6 +35,16 @@ int split_sum(Draft& draft, int tensor);
 // added up: one can be infinite where a product with 1 / s would not have been. None: there are no
 // such stages.
 std::optional<Graph> online(const Graph& g);
+// What online() makes of them before anything is carried: exponentials, their maximum and sums by
+// tensors of the draft, in which sums are in the type in which they are added up.
+struct ShiftedSums {
+  Draft draft;
+  int max = -1, exp = -1;
+  std::vector<int> sums;
+};
+std::optional<ShiftedSums> shifted_sums(const Graph& g);
+// exp(in0 - in1), of a maximum and of one that is no less.
+Expression growth_of_inputs();
 
 // Whether a stage puts zeros around a parameter and does nothing else.
 bool pads_parameter(const Stage& s, int params);

@@ -294,14 +294,14 @@ const TensorSyntax* Checker::given(int tensor) const {
   return nullptr;
 }
 
-// A size of several stages that is known at run time only numbers rows.
+// A size of several stages that is known at run time only is cut into pieces.
 bool Checker::rows() {
   if (spec_.stages.size() == 1 || sizes_.empty()) return true;
   const std::string problem = rows_problem(spec_);
   if (problem.empty()) return true;
-  return fail(k_.at(), fmt::format("this takes {} steps, one after the other; a size that is known "
-                                   "at run time only can number rows then, and `{}` does not: {}; "
-                                   "write numbers, or a kernel for each step",
+  return fail(k_.at(), fmt::format("this takes {} steps, one after the other; `{}`, known at run "
+                                   "time only, cannot be cut into pieces for them: {}; write "
+                                   "numbers, or a kernel for each step",
                                    spec_.stages.size(), sizes_[0].name, problem));
 }
 

@@ -47,19 +47,43 @@ static void name_apart(std::vector<Stage>& stages, std::vector<Param>& tensors) 
   }
 }
 
-Graph Draft::graph() const {
-  std::vector<Stage> stages;
-  std::vector<Param> tensors = params;
+void Draft::number_all(std::vector<Stage>& stages, std::vector<Param>& tensors) const {
+  tensors = params;
   for (const Item& i : items) {
     stages.push_back(i.stage);
     for (int& t : stages.back().arguments) t = number(t);
     tensors.push_back(i.made);
   }
   name_apart(stages, tensors);
+}
+
+Graph Draft::graph(Dims dims) const {
+  std::vector<Stage> stages;
+  std::vector<Param> tensors;
+  number_all(stages, tensors);
   std::vector<int> made;
   for (const int t : results) made.push_back(number(t));
   return graph_of(std::move(stages), std::move(tensors), static_cast<int>(params.size()),
-                  std::move(made));
+                  std::move(made), dims);
+}
+
+KernelSpec Draft::kernel(const std::vector<RunTimeSize>& sizes) const {
+  KernelSpec out;
+  std::vector<Param> tensors;
+  number_all(out.stages, tensors);
+  const auto given = tensors.begin() + static_cast<std::ptrdiff_t>(params.size());
+  out.params.assign(tensors.begin(), given);
+  out.made.assign(given, tensors.end());
+  for (const int t : results) out.results.push_back(number(t) - static_cast<int>(params.size()));
+  const bool named = std::any_of(out.stages.begin(), out.stages.end(), [](const Stage& s) {
+    const std::vector<Dim>& dims = s.computation.dims;
+    return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d.size.empty(); });
+  });
+  for (Stage& s : out.stages) s.computation.sizes = named ? sizes : std::vector<RunTimeSize>();
+  if (named) return out;
+  for (Param& p : out.params)  // nobody reads those that have one
+    for (Size& s : p.shape) s.name.clear();
+  return out;
 }
 
 Term read_input(int operand, Dtype type) { return {.fn = Fn::kInput, .type = type, .a = operand}; }

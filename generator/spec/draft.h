@@ -16,6 +16,7 @@ struct Draft {
   std::vector<int> results;
   int next = 0;  // the number of the next tensor
 
+  Draft() = default;
   explicit Draft(const Graph& g);
   size_t find(int tensor) const;
   Item& at(int tensor) { return items[find(tensor)]; }
@@ -23,7 +24,12 @@ struct Draft {
   void insert_late(Item item);
   // As a Graph numbers tensors.
   int number(int tensor) const;
-  Graph graph() const;
+  Graph graph(Dims dims = Dims::kJoined) const;
+  // With `sizes` where a stage has a dim whose size is known at run time only.
+  KernelSpec kernel(const std::vector<RunTimeSize>& sizes) const;
+
+ private:
+  void number_all(std::vector<Stage>& stages, std::vector<Param>& tensors) const;
 };
 
 Term read_input(int operand, Dtype type = Dtype::f32);

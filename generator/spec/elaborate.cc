@@ -352,8 +352,14 @@ bool Elaborator::sum_term(const ExprSyntax& s, const Axes& axes, int& out) {
   const OpDef& op = *find_op(sum_->op);
   if (!op.after) return true;
   double count = 1;
-  for (const Dim& d : c().dims)
-    if (d.reduction) count *= static_cast<double>(d.extent);
+  for (const Dim& d : c().dims) {
+    if (!d.reduction) continue;
+    if (!d.size.empty())
+      return fail(s.at, fmt::format("a mean over `{0}`, which is known at run time only: write "
+                                    "reduce_sum and multiply by a parameter f32[1] that is 1 / {0}",
+                                    d.size));
+    count *= static_cast<double>(d.extent);
+  }
   Terms terms(terms_, type_);
   out = op.after(terms, out, count);
   return defined(s, from);

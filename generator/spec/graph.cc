@@ -168,7 +168,7 @@ int find_in_result(const Graph& g) {
 
 // Tensors between stages first: they decide what can run together.
 Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
-               std::vector<int> results) {
+               std::vector<int> results, Dims dims) {
   Graph g{.stages = std::move(all),
           .tensors = std::move(tensors),
           .params = params,
@@ -195,7 +195,7 @@ Graph graph_of(std::vector<Stage> all, std::vector<Param> tensors, int params,
   g.in_place = find_in_place(g);
   g.in_result = find_in_result(g);
   bound_exponentials(g);
-  collapse(g);
+  if (dims == Dims::kJoined) collapse(g);
   return g;
 }
 
@@ -207,13 +207,13 @@ std::optional<Graph> result_apart(const Graph& g) {
   return out;
 }
 
-Graph graph_of(const KernelSpec& spec) {
+Graph graph_of(const KernelSpec& spec, Dims dims) {
   std::vector<Param> tensors;
   for (int t = 0; t < spec.tensors(); ++t) tensors.push_back(spec.tensor(t));
   std::vector<int> results;
   for (const int stage : spec.results) results.push_back(spec.made_by(stage));
   return graph_of(spec.stages, std::move(tensors), static_cast<int>(spec.params.size()),
-                  std::move(results));
+                  std::move(results), dims);
 }
 
 std::vector<double> evaluate(const Graph& g, const std::vector<std::vector<double>>& params) {

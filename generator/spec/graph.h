@@ -84,10 +84,12 @@ struct Graph {
   // Whether a stage makes or reads what lies in the buffer of this tensor.
   bool uses_buffer(int stage, int tensor) const;
 };
-Graph graph_of(const KernelSpec& spec);
+// Whether dims that all stages walk through as if they were one are one (collapse()).
+enum class Dims { kJoined, kApart };
+Graph graph_of(const KernelSpec& spec, Dims dims = Dims::kJoined);
 // Of stages and their tensors, in an order in which they can run.
 Graph graph_of(std::vector<Stage> stages, std::vector<Param> tensors, int params,
-               std::vector<int> results);
+               std::vector<int> results, Dims dims = Dims::kJoined);
 // Makes neighbouring dims one where all stages allow it (spec/build.h says when one does).
 void collapse(Graph& g);
 

@@ -94,12 +94,7 @@ class Carrying {
     Draft::Item out = on(max_, "growth");
     read_elements(out.stage, before.made.name, before.tensor);
     read_elements(out.stage, g_.tensors[g_.made_by(max_)].name, g_.made_by(max_));
-    Expression& e = out.stage.computation.body;
-    e = {read_input(0), read_input(1)};
-    const int was = bounded(e, 0), is = bounded(e, 1);
-    const int less = add_term(e, binary(Fn::kSub, was, is));
-    add_term(e, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
-    e = pruned(e);
+    out.stage.computation.body = growth_of_inputs();
     return out;
   }
   Draft::Item scaled(int sum, const Draft::Item& growth) {
@@ -139,7 +134,7 @@ Graph carrying(const Graph& g, int max, int exp, const std::vector<int>& sums) {
 class Exponentials {
  public:
   explicit Exponentials(const Graph& g) : g_(g) {}
-  std::optional<Graph> rewrite();
+  std::optional<ShiftedSums> shifted();
 
  private:
   bool find();
@@ -375,10 +370,10 @@ bool Exponentials::order() {
   return true;
 }
 
-std::optional<Graph> Exponentials::rewrite() {
+std::optional<ShiftedSums> Exponentials::shifted() {
   if (!find()) return std::nullopt;
   const int exp = g_.made_by(exp_);
-  if (g_.is_result(exp) || g_.is_result(g_.made_by(max_))) return std::nullopt;
+  if (g_.is_result(exp)) return std::nullopt;
   for (int s = 0; s < static_cast<int>(g_.stages.size()); ++s) {
     const std::vector<int>& read = g_.stages[s].arguments;
     if (std::find(read.begin(), read.end(), exp) != read.end() && !use(s)) return std::nullopt;
@@ -387,14 +382,28 @@ std::optional<Graph> Exponentials::rewrite() {
   for (int& sum : sums_)
     if (is_finished(draft_.at(sum).stage)) sum = split_sum(draft_, sum);
   if (!order()) return std::nullopt;
-  const auto stage = [&](int tensor) { return static_cast<int>(draft_.find(tensor)); };
-  std::vector<int> sums;
-  for (const int sum : sums_) sums.push_back(stage(sum));
-  return carrying(draft_.graph(), stage(g_.made_by(max_)), stage(exp), sums);
+  return ShiftedSums{std::move(draft_), g_.made_by(max_), exp, std::move(sums_)};
 }
 
 }  // namespace
 
-std::optional<Graph> online(const Graph& g) { return Exponentials(g).rewrite(); }
+std::optional<ShiftedSums> shifted_sums(const Graph& g) { return Exponentials(g).shifted(); }
+
+Expression growth_of_inputs() {
+  Expression e = {read_input(0), read_input(1)};
+  const int was = bounded(e, 0), is = bounded(e, 1);
+  const int less = add_term(e, binary(Fn::kSub, was, is));
+  add_term(e, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
+  return pruned(e);
+}
+
+std::optional<Graph> online(const Graph& g) {
+  const std::optional<ShiftedSums> of = shifted_sums(g);
+  if (!of) return std::nullopt;
+  const auto stage = [&](int tensor) { return static_cast<int>(of->draft.find(tensor)); };
+  std::vector<int> sums;
+  for (const int sum : of->sums) sums.push_back(stage(sum));
+  return carrying(of->draft.graph(), stage(of->max), stage(of->exp), sums);
+}
 
 }  // namespace morello

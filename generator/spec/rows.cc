@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "spec/positions.h"
+
 namespace morello {
 
 int rows_axis(const Param& p) {
@@ -12,11 +14,30 @@ int rows_axis(const Param& p) {
   return -1;
 }
 
-i64 row_elements(const Param& p) {
+int rows_digit(const Param& p) {
   const int axis = rows_axis(p);
-  if (axis < 0) return 0;
+  for (size_t i = 0; i < p.layout.digits.size(); ++i)
+    if (p.layout.digits[i].axis == axis) return static_cast<int>(i);
+  return -1;
+}
+
+// All that lies outside of its rows is a single element.
+static bool has_rows_outermost(const Param& p) {
+  const int digit = rows_digit(p);
   const std::vector<i64> shape = extents(p.shape);
-  return p.layout.elements(shape) / shape[static_cast<size_t>(axis)];
+  for (int i = 0; i < digit; ++i)
+    if (p.layout.extent(p.layout.digits[static_cast<size_t>(i)], shape) > 1) return false;
+  return true;
+}
+
+i64 row_elements(const Param& p) {
+  const int digit = rows_digit(p);
+  if (digit < 0) return 0;
+  const std::vector<i64> shape = extents(p.shape);
+  i64 all = 1;
+  for (size_t i = static_cast<size_t>(digit); i < p.layout.digits.size(); ++i)
+    all *= p.layout.extent(p.layout.digits[i], shape);
+  return all / shape[static_cast<size_t>(rows_axis(p))];
 }
 
 namespace {
@@ -26,13 +47,11 @@ std::string place_problem(const Param& p) {
   const auto names =
       std::count_if(p.shape.begin(), p.shape.end(), [](const Size& s) { return !s.name.empty(); });
   if (names > 1) return fmt::format("`{}` has {} axes of it", p.name, names);
-  const int axis = rows_axis(p);
-  if (axis < 0 || p.layout.digits.front().axis == axis) return "";
-  Layout front{{{axis, 1, 0}}};
-  const int rank = static_cast<int>(p.shape.size());
-  for (int other = 0; other < rank; ++other)
-    if (other != axis) front.digits.push_back({other, 1, 0});
-  return fmt::format("`{}` must have it as the outermost axis, as in {}", p.name, front.str(rank));
+  if (names == 0 || has_rows_outermost(p)) return "";
+  const bool blocks = std::any_of(p.layout.digits.begin(), p.layout.digits.end(),
+                                  [](const Digit& d) { return d.div != 1 || d.mod != 0; });
+  return blocks ? fmt::format("`{}` has blocks, and then it must be the outermost axis", p.name)
+                : "";
 }
 
 // Of one step: rows are found by one dim, which does nothing else.
@@ -42,9 +61,10 @@ std::string step_problem(const KernelSpec& spec, const Stage& s) {
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d) {
     if (c.dims[d].size.empty()) continue;
     if (rows >= 0) return "a step has two axes of it";
-    if (c.dims[d].reduction) return "something is summed or compared over it";
     rows = d;
   }
+  if (rows >= 0 && c.dims[rows].reduction && c.result() != c.compute)
+    return "a sum of integers over it becomes floats";
   const auto stage = static_cast<int>(&s - spec.stages.data());
   for (int t = 0, input = 0; t < c.tensors(); ++t) {
     const Param& p = spec.tensor(t == c.inputs() ? spec.made_by(stage)
@@ -60,6 +80,22 @@ std::string step_problem(const KernelSpec& spec, const Stage& s) {
     if (s.border[axis] != Border{} && c.output().axes[axis] == AxisMap{{rows, 1}})
       return "zeros are put before or behind it";
   return "";
+}
+
+void set_strided(KernelSpec& spec, int tensor) {
+  const auto params = static_cast<int>(spec.params.size());
+  Param& p = tensor < params ? spec.params[static_cast<size_t>(tensor)]
+                             : spec.made[static_cast<size_t>(tensor - params)];
+  if (rows_axis(p) < 0 || has_rows_outermost(p)) return;
+  p.strided = true;
+  for (size_t s = 0; s < spec.stages.size(); ++s) {
+    Computation& c = spec.stages[s].computation;
+    const auto inputs = static_cast<size_t>(c.inputs());
+    for (size_t t = 0; t < spec.stages[s].arguments.size(); ++t)
+      if (spec.stages[s].arguments[t] == tensor)
+        (t < inputs ? c.operands[t] : c.extras[t - inputs]).strided = true;
+    if (spec.made_by(static_cast<int>(s)) == tensor) c.operands.back().strided = true;
+  }
 }
 
 }  // namespace
@@ -93,6 +129,13 @@ KernelSpec with_rows(const KernelSpec& spec, i64 rows) {
     // Between stages rows may lie beside one another: at distances that are numbers now.
     set_strides(c);
   }
+  return out;
+}
+
+KernelSpec among_rows(const KernelSpec& spec) {
+  KernelSpec out = spec;
+  for (int t = 0; t < static_cast<int>(spec.params.size()); ++t) set_strided(out, t);
+  for (const int stage : spec.results) set_strided(out, spec.made_by(stage));
   return out;
 }
 

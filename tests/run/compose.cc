@@ -115,8 +115,9 @@ class Composer : public Artist {
       shape[shape.size() - 1] = extent(1);
       shape[shape.size() - 2] = extent(3);
     }
-    if (has_rows_ && shape[0] > 1) {
-      rows_ = shape[0];
+    const size_t named = one_in(2) ? 0 : any<size_t>({0, 1, 2, 3}) % shape.size();
+    if (has_rows_ && shape[named] > 1) {
+      rows_ = shape[named];
       const i64 granule = any<i64>({1, 1, 2, 3, 4, 8});
       rows_text_ = granule == 1 ? "n" : fmt::format("n%{}", granule);
       if (!one_in(3))
@@ -127,7 +128,7 @@ class Composer : public Artist {
   }
 
   // As many as there are rows are so many as run time says, wherever they occur. What is refused is
-  // drawn again: most where they are summed, or not the outermost axis.
+  // drawn again: most where windows move along them.
   std::string shape_text(const Shape& shape) {
     std::vector<std::string> out;
     for (const i64 n : shape)

@@ -142,6 +142,36 @@ constexpr Shape kRunTime[] = {
     {"any_pictures(x: f32[b near 3,7,9,5], k: f32[3,3,5,6] packed): f32 = "
      "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k))",
      2},
+    // Rows that lie beside others.
+    {"any_columns(x: f32[3,m near 20,5], w: f32[5,7]): bf16[3,m,7] order(2, 0, 1) = "
+     "softmax(matmul(x, w), axis=2)",
+     2},
+    // Positions: something is summed over them.
+    {"positions(x: f32[5,n near 300] strided): bf16 = softmax(x, axis=1)", 2},
+    {"positions_columns(x: bf16[n%4 near 40,9]): f32 = softmax(x, axis=0)", 2},
+    {"attend(q: f32[8,16], k: f32[n near 100,16], v: f32[n,24]): f32 = "
+     "matmul(softmax(matmul(q, transpose(k)) * 0.25, axis=1), v)",
+     2},
+    {"attend_heads(q: bf16[3,5,16], k: bf16[3,16,n near 70] strided, v: bf16[3,n,9] order(1, 0, "
+     "2), "
+     "mask: f32[5,n]): (o: bf16[3,5,9] strided, most: f32[3,5], all: f32[3,5]) where "
+     "s = matmul(q, k) * 0.25 + mask, most = reduce_max(s, axis=2), "
+     "e = exp(s - broadcast(most, axis=2)), all = reduce_sum(e, axis=2), "
+     "o = matmul(e, v) / broadcast(all, axis=2)",
+     3},
+    {"attend_project(q: f32[6,8], k: f32[n near 50,8], v: f32[n,12], w: f32[12,20] packed): f32 = "
+     "matmul(matmul(softmax(matmul(q, transpose(k)), axis=1), v), w)",
+     1},
+    {"position_or_two(q: f32[6,8], k: f32[n to 3,8], v: f32[n,12]): f32 = "
+     "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
+     2},
+    {"products(x: f32[40,n near 90], y: f32[n,50]): f32 = matmul(matmul(x, y), transpose(y))", 2},
+    {"range(x: i16[4,n near 200]): i32 = x - broadcast(reduce_max(x, axis=1) + "
+     "reduce_min(x, axis=1), axis=1)",
+     2},
+    {"large_sums(q: f32[128,16], k: f32[n near 200,16], v: f32[n,80]): f32 = "
+     "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
+     2},
 };
 
 // Of several stages.

@@ -24,6 +24,10 @@ constexpr std::string_view kSpecs[] = {
     "where h: bf16 = relu(matmul(x, w))",
     "(q: f32[m near 9,4], k: f32[11,4], v: f32[11,3]): f32 = "
     "matmul(matmul(q, transpose(k)), v)",
+    // Rows inside of something else.
+    "(x: f32[3,m near 20,4], w: f32[4,5]): f32[3,m,5] order(2, 0, 1) = "
+    "softmax(matmul(x, w), axis=2)",
+    "(x: f32[6,m near 20] strided): f32 = softmax(x, axis=0)",
     "(x: i32[3,m near 7] col, y: i32[m]): (a: i32[3,m] col, b: i32[m]) where a = x + "
     "broadcast(y, axis=0), b = reduce_sum(a, axis=0)",
     "(x: f32[2,m near 6,5] order(1, 0, 2), y: f32[5,5]): f32[2,m,5] order(1, 2, 0) = "
@@ -33,6 +37,33 @@ constexpr std::string_view kSpecs[] = {
     // What has no rows is made for each piece.
     "(x: f32[m near 9,8], y: f32[8], z: f32[8]): (a: f32[m,8], b: f32[8]) where b = y * z, "
     "a = x - broadcast(b, axis=0)",
+};
+
+// Something is summed over the size.
+constexpr std::string_view kSummed[] = {
+    "(x: f32[5,n near 30]): f32 = softmax(x, axis=1)",
+    "(x: f32[5,n near 1]): f32 = softmax(x, axis=1)",
+    "(x: f32[n%3 near 30,5]): bf16 = softmax(x, axis=0)",
+    "(x: f32[5,n to 6]): f32 = softmax(x, axis=1)",
+    "(q: f32[7,4], k: f32[n near 40,4], v: f32[n,6]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.5, axis=1), v)",
+    "(q: bf16[7,4], k: bf16[4,n near 40] strided, v: bf16[n,6], mask: f32[7,n]): "
+    "(o: bf16[7,6], most: f32[7], all: f32[7]) where s = matmul(q, k) + mask, "
+    "most = reduce_max(s, axis=1), e = exp(s - broadcast(most, axis=1)), "
+    "all = reduce_sum(e, axis=1), o = matmul(e, v) / broadcast(all, axis=1)",
+    "(q: f32[2,3,4], k: f32[2,n near 20,4] order(1, 0, 2), v: f32[2,n,5], w: f32[5,6] packed): "
+    "f32 = matmul(matmul(softmax(matmul(q, transpose(k)), axis=2), v), w)",
+    // No exponentials: sums add, greatest and least are compared, and some need others.
+    "(x: f32[4,n near 20], y: f32[n,5]): f32 = matmul(matmul(x, y), transpose(y))",
+    "(x: i16[4,n near 20]): i32 = x - broadcast(reduce_max(x, axis=1) + reduce_min(x, axis=1), "
+    "axis=1)",
+    "(x: f32[4,n near 20]): f32 = reduce_sum(relu(x - broadcast(reduce_sum(x, axis=1), axis=1)), "
+    "axis=1) * 2",
+    "(x: f32[4,n near 20]): (y: f32[4,n], e: f32[4,n]) where m = reduce_max(x, axis=1), "
+    "e = exp(x - broadcast(m, axis=1)), y = e / broadcast(reduce_sum(e, axis=1), axis=1)",
+    // The largest number of all is of no use before it is known; other sums beside it.
+    "(x: f32[4,n near 20], y: f32[n,3]): (a: f32[4,3], b: f32[3]) where "
+    "a = matmul(softmax(x, axis=1), y), b = reduce_max(y, axis=0)",
 };
 
 std::vector<std::vector<double>> small_params(const KernelSpec& k) {
@@ -62,10 +93,10 @@ void check_counts(const AnyRows& rows, const KernelSpec& k) {
   }
 }
 
-TEST_CASE("any number of rows is legal, right and the same text when read") {
+void check_programs(std::span<const std::string_view> specs) {
   const Machine machines[] = {toy_machine(256, 1024, 4096), toy_machine(1024, 4096, 65536)};
   size_t turn = 0;
-  for (const std::string_view text : kSpecs)
+  for (const std::string_view text : specs)
     for (const Isa* isa : {find_isa("avx2"), find_isa("scalar")})
       for (const int threads : {1, 3}) {
         const Machine& machine = machines[turn++ % 2];
@@ -84,6 +115,14 @@ TEST_CASE("any number of rows is legal, right and the same text when read") {
         CHECK(print(*read) == printed);
         CHECK(read->pieces.rests == o.rows->pieces.rests);
       }
+}
+
+TEST_CASE("any number of rows is legal, right and the same text when read") {
+  check_programs(kSpecs);
+}
+
+TEST_CASE("any number of positions is legal, right and the same text when read") {
+  check_programs(kSummed);
 }
 
 AnyRows rows_of(std::string_view text, int programs = kMostPrograms, const char* isa = "avx2") {

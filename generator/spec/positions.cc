@@ -1,0 +1,300 @@
+#include "spec/positions.h"
+
+#include <set>
+
+#include "spec/algebra.h"
+#include "spec/elements.h"
+#include "spec/rows.h"
+
+namespace morello {
+
+static bool sums_positions(const Computation& c) {
+  return std::any_of(c.dims.begin(), c.dims.end(),
+                     [](const Dim& d) { return d.reduction && !d.size.empty(); });
+}
+
+bool sums_positions(const KernelSpec& spec) {
+  return std::any_of(spec.stages.begin(), spec.stages.end(),
+                     [](const Stage& s) { return sums_positions(s.computation); });
+}
+
+namespace {
+
+// With several positions, whatever number is expected: dims of a single element are no dims.
+KernelSpec with_several(const KernelSpec& spec) {
+  KernelSpec out = spec;
+  const i64 several = 2 * spec.sizes().front().granule;
+  const auto widen = [&](Param& p) {
+    for (Size& s : p.shape)
+      if (!s.name.empty()) s.extent = several;
+  };
+  std::for_each(out.params.begin(), out.params.end(), widen);
+  std::for_each(out.made.begin(), out.made.end(), widen);
+  for (Stage& s : out.stages) {
+    std::vector<i64> extents;
+    for (const Dim& d : s.computation.dims) extents.push_back(d.size.empty() ? d.extent : several);
+    s.computation = with_extents(s.computation, extents);
+  }
+  return out;
+}
+
+// Which stages a run of positions has, and what others make of their sums.
+class Cutting {
+ public:
+  explicit Cutting(const KernelSpec& spec)
+      : spec_(among_rows(with_several(spec))), draft_(apart(spec_)) {}
+
+  Positions run() {
+    if (std::optional<ShiftedSums> shifted = shifted_sums(apart(spec_))) {
+      draft_ = std::move(shifted->draft);
+      max_ = shifted->max;
+      exp_ = shifted->exp;
+      shifted_ = {shifted->sums.begin(), shifted->sums.end()};
+    }
+    if (!choose()) {
+      draft_ = Draft(apart(spec_));
+      max_ = exp_ = -1;
+      shifted_.clear();
+      choose();
+    }
+    for (int& sum : sums_) split(sum);
+    return {part(), join(), rest()};
+  }
+
+ private:
+  static Graph apart(const KernelSpec& spec) { return graph_of(spec, Dims::kApart); }
+
+  // The sums that need no other ones over positions, whatever is made of them. False: sums of
+  // exponentials do.
+  bool choose() {
+    std::vector<int> finished;
+    for (const Draft::Item& i : draft_.items)
+      if (sums_positions(i.stage.computation) && is_finished(i.stage)) finished.push_back(i.tensor);
+    for (const int t : finished) split_sum(draft_, t);
+    sums_.clear();
+    std::set<int> ready;  // sums, and what is made of some
+    for (const Draft::Item& i : draft_.items) {
+      const bool waits =
+          std::any_of(i.stage.arguments.begin(), i.stage.arguments.end(),
+                      [&](int t) { return ready.contains(t) && !(t == max_ && i.tensor == exp_); });
+      const bool sums = sums_positions(i.stage.computation);
+      if (sums && !waits) sums_.push_back(i.tensor);
+      if (sums || waits) ready.insert(i.tensor);
+    }
+    const auto chosen = [&](int t) {
+      return std::find(sums_.begin(), sums_.end(), t) != sums_.end();
+    };
+    return max_ < 0 || (chosen(max_) && std::all_of(shifted_.begin(), shifted_.end(), chosen));
+  }
+
+  // A sum as it is added up, and what is made of it, or a copy that is a result, by itself.
+  void split(int& sum) {
+    const bool result =
+        std::find(draft_.results.begin(), draft_.results.end(), sum) != draft_.results.end();
+    const Draft::Item& item = draft_.at(sum);
+    if (item.stage.computation.gathers_in_output() && item.stage.border.empty() && !result) return;
+    const int before = sum;
+    sum = split_sum(draft_, sum);
+    if (shifted_.erase(before) > 0) shifted_.insert(sum);
+    if (before != max_) return;
+    max_ = sum;
+    for (int& t : draft_.at(exp_).stage.arguments)
+      if (t == before) t = sum;
+    // Its copy stands where the exponentials read it.
+    order();
+  }
+
+  void order() {
+    std::vector<Draft::Item> all;
+    std::set<int> made;
+    while (all.size() < draft_.items.size())
+      for (const Draft::Item& i : draft_.items) {
+        const bool ready = std::all_of(
+            i.stage.arguments.begin(), i.stage.arguments.end(),
+            [&](int t) { return t < static_cast<int>(draft_.params.size()) || made.contains(t); });
+        if (ready && made.insert(i.tensor).second) all.push_back(i);
+      }
+    draft_.items = std::move(all);
+  }
+
+  // What these tensors need; `given` are there.
+  static void keep_needed(Draft& d, const std::vector<int>& given) {
+    std::set<int> needed(d.results.begin(), d.results.end());
+    for (const int t : given) needed.erase(t);
+    std::vector<Draft::Item> kept;
+    for (auto i = d.items.rbegin(); i != d.items.rend(); ++i) {
+      if (!needed.contains(i->tensor)) continue;
+      for (const int t : i->stage.arguments)
+        if (std::find(given.begin(), given.end(), t) == given.end()) needed.insert(t);
+      kept.insert(kept.begin(), *i);
+    }
+    d.items = std::move(kept);
+  }
+
+  KernelSpec part() const {
+    Draft d = draft_;
+    d.results = sums_;
+    keep_needed(d, {});
+    return d.kernel(spec_.sizes());
+  }
+
+  KernelSpec rest() const {
+    Draft d = draft_;
+    keep_needed(d, sums_);
+    const auto given = static_cast<int>(d.params.size()), sums = static_cast<int>(sums_.size());
+    const auto number = [&](int t) {  // sums become parameters behind those of the kernel
+      const auto sum = std::find(sums_.begin(), sums_.end(), t);
+      if (sum != sums_.end()) return given + static_cast<int>(sum - sums_.begin());
+      return t < given ? t : t + sums;
+    };
+    for (const int t : sums_) d.params.push_back(draft_.items[draft_.find(t)].made);
+    for (Draft::Item& i : d.items) {
+      i.tensor = number(i.tensor);
+      for (int& t : i.stage.arguments) t = number(t);
+    }
+    for (int& t : d.results) t = number(t);
+    return d.kernel(spec_.sizes());
+  }
+
+  KernelSpec join() const;
+
+  const KernelSpec spec_;
+  Draft draft_;
+  int max_ = -1, exp_ = -1;  // tensors; -1: there are no exponentials
+  std::set<int> shifted_;    // sums over these
+  std::vector<int> sums_;    // tensors
+};
+
+// The kernel that makes sums over two runs one.
+class Joining {
+ public:
+  Joining(const Graph& g, std::vector<int> sums, int max) : g_(g), sums_(std::move(sums)) {
+    for (const bool second : {false, true})
+      for (const int t : sums_) {
+        Param p = g_.tensors[t];
+        p.name += second ? "_more" : "_before";
+        draft_.params.push_back(std::move(p));
+      }
+    draft_.next = 2 * count();
+    max_ = static_cast<int>(std::find(sums_.begin(), sums_.end(), max) - sums_.begin());
+  }
+
+  KernelSpec kernel(const std::set<int>& shifted) {
+    if (max_ < count()) {
+      const int most = both(max_);
+      for (const bool second : {false, true}) growth_.push_back(growth(most, second));
+      order_[max_] = most;
+    }
+    for (int i = 0; i < count(); ++i)
+      if (i != max_)
+        order_[i] = shifted.contains(sums_[static_cast<size_t>(i)]) ? scaled(i) : both(i);
+    for (const auto& [sum, tensor] : order_) draft_.results.push_back(tensor);
+    return draft_.kernel({});
+  }
+
+ private:
+  int count() const { return static_cast<int>(sums_.size()); }
+  int stage_of(int sum) const { return sums_[static_cast<size_t>(sum)] - g_.params; }
+  const Computation& computation(int sum) const { return g_.stages[stage_of(sum)].computation; }
+
+  // A stage on elements of a sum, without what it reads.
+  Draft::Item on(int sum, const std::string& suffix, Elements& e) {
+    const Computation& c = computation(sum);
+    Draft::Item out;
+    out.tensor = draft_.next++;
+    Operand made = between(c.output(), g_.tensors[sums_[static_cast<size_t>(sum)]].name + suffix,
+                           c.output().dtype);
+    out.made = tensor_of(made);
+    e = on_elements(c, std::move(made));
+    out.stage.computation = e.c;
+    out.stage.computation.compute = c.compute;
+    return out;
+  }
+  static void read(Draft::Item& item, const Param& p, int tensor) {
+    Computation& c = item.stage.computation;
+    Operand o = c.output();
+    o.name = p.name;
+    c.operands.insert(c.operands.end() - 1, std::move(o));
+    item.stage.arguments.push_back(tensor);
+  }
+  int add(Draft::Item item) {
+    draft_.items.push_back(std::move(item));
+    return draft_.items.back().tensor;
+  }
+  const Param& given(int t) const { return draft_.params[static_cast<size_t>(t)]; }
+
+  int both(int sum) {
+    Elements e;
+    Draft::Item item = on(sum, "", e);
+    for (const int t : {sum, count() + sum}) read(item, given(t), t);
+    const Dtype type = computation(sum).compute;
+    item.stage.computation.body = {
+        read_input(0, type),
+        read_input(1, type),
+        {.fn = joined_by(computation(sum).combine), .type = type, .a = 0, .b = 1}};
+    return add(std::move(item));
+  }
+
+  // exp(maximum of a run - that of both)
+  int growth(int most, bool second) {
+    Elements e;
+    Draft::Item item = on(max_, second ? "_growth_more" : "_growth", e);
+    const int run = second ? count() + max_ : max_;
+    read(item, given(run), run);
+    read(item, draft_.at(most).made, most);
+    item.stage.computation.body = growth_of_inputs();
+    return add(std::move(item));
+  }
+
+  int scaled(int sum) {
+    Elements e;
+    Draft::Item item = on(sum, "", e);
+    for (const int t : {sum, count() + sum}) read(item, given(t), t);
+    Computation& c = item.stage.computation;
+    Operand by = computation(max_).output();
+    std::vector<int> dims;  // of the maxima
+    for (size_t d = 0; d < computation(max_).dims.size(); ++d) {
+      const int graph_dim = g_.dim_of(stage_of(max_), static_cast<int>(d));
+      const int own =
+          g_.dims[static_cast<size_t>(graph_dim)].in_stage[static_cast<size_t>(stage_of(sum))];
+      dims.push_back(own < 0 ? -1 : e.to[static_cast<size_t>(own)]);
+    }
+    map_dims(by, dims);
+    by.layout = Layout::row(static_cast<int>(by.shape.size()));
+    for (const int growth : growth_) {
+      by.name = draft_.at(growth).made.name;
+      c.extras.push_back(by);
+      item.stage.arguments.push_back(growth);
+    }
+    c.body = {read_input(0), read_extra(0),          binary(Fn::kMul, 0, 1), read_input(1),
+              read_extra(1), binary(Fn::kMul, 3, 4), binary(Fn::kAdd, 2, 5)};
+    return add(std::move(item));
+  }
+
+  const Graph& g_;
+  const std::vector<int> sums_;  // tensors of the graph
+  Draft draft_;
+  int max_;                  // which of them; behind all: none
+  std::vector<int> growth_;  // tensors: of the first run, and of the second
+  std::map<int, int> order_;
+};
+
+KernelSpec Cutting::join() const {
+  Draft d = draft_;
+  d.results = sums_;
+  keep_needed(d, {});
+  const Graph g = d.graph(Dims::kApart);
+  std::vector<int> sums;
+  std::set<int> shifted;
+  for (const int t : sums_) {
+    sums.push_back(d.number(t));
+    if (shifted_.contains(t)) shifted.insert(d.number(t));
+  }
+  return Joining(g, std::move(sums), max_ < 0 ? -1 : d.number(max_)).kernel(shifted);
+}
+
+}  // namespace
+
+Positions positions(const KernelSpec& spec) { return Cutting(spec).run(); }
+
+}  // namespace morello

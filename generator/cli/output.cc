@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "search/count.h"
 
@@ -26,8 +27,9 @@ std::string impl_text(const std::vector<KernelFound>& kernels) {
   for (const KernelFound& k : kernels)
     for (const Found& f : k.variants) {
       if (!out.empty()) out += "\n";
-      out += fmt::format("# {}\n# isa {}, threads {}, {:.0f} cycles\n# {}\n", k.spec->str(),
-                         isa_name(f), f.best.problem.threads, f.best.cost.as_cycles(),
+      out += fmt::format("# {}\n# isa {}, threads {}, {} cycles\n# {}\n", k.spec->str(),
+                         isa_name(f), f.best.problem.threads,
+                         std::llround(f.best.cost.as_cycles()),  // as lock files round it
                          family_text(*k.spec, f));
       out += f.best.rows        ? print(*f.best.rows)
              : f.best.fusion    ? print(*f.best.fusion)

@@ -43,6 +43,9 @@ struct ShiftedSums {
   std::vector<int> sums;
 };
 std::optional<ShiftedSums> shifted_sums(const Graph& g);
+// exp(x - max(m, lowest)) for exp(x - m): 0 where the maximum of some of the numbers is infinitely
+// low.
+Expression bounded_shift(const Expression& e);
 // exp(in0 - in1), of a maximum and of one that is no less.
 Expression growth_of_inputs();
 

@@ -48,16 +48,14 @@ const RunTimeSize* run_time_size(const Computation& c, int dim) {
   return nullptr;
 }
 
+// Windows may end before the last element of an axis: whatever lies behind them stays.
 Computation with_extents(const Computation& c, const std::vector<i64>& extents) {
   Computation part = c;
   for (size_t d = 0; d < extents.size(); ++d) part.dims[d].extent = extents[d];
   const auto cut = [&](Operand& o) {
-    for (size_t axis = 0; axis < o.shape.size(); ++axis) {
-      i64 last = 0;
-      for (const AxisTerm& t : o.axes[axis]) last += t.coefficient * (extents[t.dim] - 1);
-      o.shape[axis] = last + 1;
-      if (!o.zeros.empty()) o.shape[axis] -= o.zeros[axis].low + o.zeros[axis].high;
-    }
+    for (size_t axis = 0; axis < o.shape.size(); ++axis)
+      for (const AxisTerm& t : o.axes[axis])
+        o.shape[axis] += t.coefficient * (extents[t.dim] - c.dims[t.dim].extent);
   };
   for (Operand& o : part.operands) cut(o);
   for (Operand& o : part.extras) cut(o);

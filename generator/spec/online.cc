@@ -16,17 +16,13 @@ int bounded(Expression& e, int term) {
   return add_term(e, binary(Fn::kMax, term, least));
 }
 
-// exp(x - max(m, lowest)) for exp(x - m)
-Expression bounded_shift(const Expression& e) {
-  const Term root = e.back(), difference = e[root.a];
-  Expression out(e.begin(), e.end() - 2);
-  MORELLO_CHECK(root.a + 2 == static_cast<int>(e.size()), "terms behind the difference");
-  const int shift = bounded(out, difference.b);
-  const int less = add_term(out, binary(Fn::kSub, difference.a, shift));
-  add_term(out, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
-  return pruned(out);
+// The maximum that is subtracted, bounded or not; -1: something else is.
+int maximum_term(const Expression& e, int term) {
+  const Term& t = e[term];
+  if (t.fn == Fn::kExtra) return term;
+  if (t.fn != Fn::kMax || e[t.a].fn != Fn::kExtra || e[t.b].fn != Fn::kConstant) return -1;
+  return e[t.b].constant == std::numeric_limits<float>::lowest() ? t.a : -1;
 }
-
 // Reads elements of the only operand so far, the output, as one more input.
 void read_elements(Stage& s, const std::string& name, int tensor) {
   Computation& c = s.computation;
@@ -174,8 +170,9 @@ bool Exponentials::find() {
     const Term& root = c.body.back();
     if (root.fn != Fn::kExpNonpositive || c.body[root.a].fn != Fn::kSub) continue;
     const Term& difference = c.body[root.a];
-    if (c.body[difference.b].fn != Fn::kExtra) continue;
-    max_ = maximum_of(g_, {s, difference.a}, {s, difference.b});
+    const int maximum = maximum_term(c.body, difference.b);
+    if (maximum < 0) continue;
+    max_ = maximum_of(g_, {s, difference.a}, {s, maximum});
     if (max_ < 0 || !is_read_once()) continue;
     exp_ = s;
     const Computation& m = g_.stages[max_].computation;
@@ -388,6 +385,17 @@ std::optional<ShiftedSums> Exponentials::shifted() {
 }  // namespace
 
 std::optional<ShiftedSums> shifted_sums(const Graph& g) { return Exponentials(g).shifted(); }
+
+Expression bounded_shift(const Expression& e) {
+  const Term root = e.back(), difference = e[root.a];
+  if (e[difference.b].fn != Fn::kExtra) return e;
+  Expression out(e.begin(), e.end() - 2);
+  MORELLO_CHECK(root.a + 2 == static_cast<int>(e.size()), "terms behind the difference");
+  const int shift = bounded(out, difference.b);
+  const int less = add_term(out, binary(Fn::kSub, difference.a, shift));
+  add_term(out, {.fn = Fn::kExpNonpositive, .type = Dtype::f32, .a = less});
+  return pruned(out);
+}
 
 Expression growth_of_inputs() {
   Expression e = {read_input(0), read_input(1)};

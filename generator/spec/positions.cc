@@ -135,6 +135,10 @@ class Cutting {
     Draft d = draft_;
     d.results = sums_;
     keep_needed(d, {});
+    if (exp_ >= 0) {  // others than these may be greater
+      Expression& e = d.at(exp_).stage.computation.body;
+      e = bounded_shift(e);
+    }
     return d.kernel(spec_.sizes());
   }
 

@@ -35,7 +35,9 @@ constexpr const char* kKernels =
     "mlp(x: bf16[4,32], w: bf16[32,64] packed, v: bf16[32,64] packed, u: bf16[64,32] packed): "
     "f32 = matmul(h, u) where h: bf16 = gelu_tanh(matmul(x, w)) * matmul(x, v)\n"
     "any(x: bf16[m near 40,32] strided, w: bf16[32,64] packed, v: bf16[32,64] packed): bf16 = "
-    "gelu_tanh(matmul(x, w)) * matmul(x, v)\n";
+    "gelu_tanh(matmul(x, w)) * matmul(x, v)\n"
+    "positions(q: f32[3,8], k: f32[n near 40,8], v: f32[n,9]): (o: bf16[3,9], p: f32[3,n]) where "
+    "p = softmax(matmul(q, transpose(k)), axis=1), o = matmul(p, v)\n";
 
 struct Project {
   TemporaryDirectory d;

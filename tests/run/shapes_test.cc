@@ -142,12 +142,23 @@ constexpr Shape kRunTime[] = {
     {"any_pictures(x: f32[b near 3,7,9,5], k: f32[3,3,5,6] packed): f32 = "
      "relu(conv2d(pad(pad(x, axis=1, low=1, high=1), axis=2, low=1, high=1), k))",
      2},
+    // Windows that leave the last column out.
+    {"any_windows(x: i7[b%8 near 24,3,6,2], k: i7[3,3,2,1] packed): i32 = t + t where "
+     "t = conv2d(x, k, stride=2)",
+     2},
+    {"any_windows_2(x: f32[b near 5,4,6,3], k: f32[3,3,3,7] packed): f32 = "
+     "relu(conv2d(relu(x), k, stride=2))",
+     1},
     // Rows that lie beside others.
     {"any_columns(x: f32[3,m near 20,5], w: f32[5,7]): bf16[3,m,7] order(2, 0, 1) = "
      "softmax(matmul(x, w), axis=2)",
      2},
     // Positions: something is summed over them.
     {"positions(x: f32[5,n near 300] strided): bf16 = softmax(x, axis=1)", 2},
+    // All that a piece has may be infinitely low.
+    {"positions_few(x: bf16[n near 7]): (t: f32[n], s: f32[n]) where s = softmax(x, axis=0), "
+     "t = rsqrt(max(s, 0.25))",
+     1},
     {"positions_columns(x: bf16[n%4 near 40,9]): f32 = softmax(x, axis=0)", 2},
     {"attend(q: f32[8,16], k: f32[n near 100,16], v: f32[n,24]): f32 = "
      "matmul(softmax(matmul(q, transpose(k)) * 0.25, axis=1), v)",

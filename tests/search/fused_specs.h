@@ -100,6 +100,8 @@ inline constexpr std::string_view kDividedSpecs[] = {
     "(s: f32[5,900], v: f32[900,3]): (o: f32 col, l: f32) where "
     "e = exp(s - broadcast(reduce_max(s, axis=1), axis=1)), l = reduce_sum(e, axis=1), "
     "o = matmul(e, v)",
+    "(s: f32[5,900], v: f32[900,3]): (m: f32, l: f32, o: f32) where m = reduce_max(s, axis=1), "
+    "e = exp(s - broadcast(m, axis=1)), l = reduce_sum(e, axis=1), o = matmul(e, v)",
 };
 
 // Small whole numbers for every parameter, the same every time.

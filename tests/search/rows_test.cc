@@ -24,6 +24,8 @@ constexpr std::string_view kSpecs[] = {
     "where h: bf16 = relu(matmul(x, w))",
     "(q: f32[m near 9,4], k: f32[11,4], v: f32[11,3]): f32 = "
     "matmul(matmul(q, transpose(k)), v)",
+    // Windows that leave the last column out.
+    "(x: f32[b near 5,4,6,3], k: f32[3,3,3,6] packed): f32 = relu(conv2d(relu(x), k, stride=2))",
     // Rows inside of something else.
     "(x: f32[3,m near 20,4], w: f32[4,5]): f32[3,m,5] order(2, 0, 1) = "
     "softmax(matmul(x, w), axis=2)",
@@ -227,6 +229,50 @@ TEST_CASE("what is no program for any number of rows") {
   other.programs.back() =
       rows_of("(x: f32[m%2 near 8,6]): f32 = softmax(x, axis=1)").programs.back();
   CHECK(verify(other).ends_with(" another instruction set"));
+}
+
+TEST_CASE("what is no program for any number of positions") {
+  const Machine machine = toy_machine(1024, 4096, 65536);
+  const KernelSpec k = spec(
+      "(q: f32[3,4], k: f32[n near 40,4], v: f32[n,5]): f32 = "
+      "matmul(softmax(matmul(q, transpose(k)), axis=1), v)");
+  const Isa& isa = *find_isa("scalar");
+  const AnyRows rows = *found(optimize(k, machine, isa, {})).rows;
+  REQUIRE(rows.sums.has_value());
+  const std::string text = print(rows);
+  const auto without = [&](const std::string& from, const std::string& to) {
+    const size_t begin = text.find(from);
+    const Result<AnyRows> read = parse_rows(
+        text.substr(0, begin) + text.substr(std::min(text.size(), text.find(to))), k, machine, isa);
+    return read ? "none" : read.error().text;
+  };
+  CHECK(without("\njoin:", "\nrest:").starts_with("expected `join:`, got `rest:`"));
+  CHECK(without("rest:", "no such text") == "no `rest:` behind it");
+
+  const AnyRows twice = *found(optimize(k, machine, isa, {.threads = 2})).rows;
+  AnyRows mixed = rows;
+  mixed.sums->join = twice.sums->join;
+  CHECK(verify(mixed) == "join: other threads");
+  mixed = rows;
+  mixed.sums->rest = twice.sums->rest;
+  CHECK(verify(mixed) == "rest: other threads");
+}
+
+TEST_CASE("which pieces of positions there are") {
+  const auto sizes = [](std::string_view text, int programs = kMostPrograms) {
+    const AnyRows rows = rows_of(text, programs);
+    return fmt::format("{}{}", fmt::join(rows.pieces.sizes, " "),
+                       !rows.sums             ? ""
+                       : rows.sums->rest.rows ? ", rest in pieces"
+                                              : ", one rest");
+  };
+  // As many as a bound of 8 allows are whole kernels.
+  CHECK(sizes("(x: f32[4,n to 6]): f32 = softmax(x, axis=1)") == "6 5 4 3 2 1");
+  CHECK(sizes("(x: f32[4,n to 9]): f32 = softmax(x, axis=1)").ends_with(" 1, rest in pieces"));
+  CHECK(sizes("(x: f32[4,n to 2]): f32 = softmax(x, axis=1)", kFewestPrograms) == "2 1");
+  CHECK(sizes("(q: f32[8,64], k: f32[n near 1024,64], v: f32[n,64]): f32 = "
+              "matmul(softmax(matmul(q, transpose(k)), axis=1), v)")
+            .ends_with(" 1, one rest"));
 }
 
 }  // namespace

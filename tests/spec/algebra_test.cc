@@ -245,6 +245,10 @@ TEST_CASE("sums over exponentials, with more around them") {
            "o = matmul(p, w)",
            "(x: f32[9,30], w: f32[30,4]): (o: f16, p: f32) where p = softmax(x, axis=1), "
            "o = matmul(p, w)",
+           // The maximum is a result, too.
+           "(x: f32[9,30], w: f32[30,4]): (m: f32, s: f32, o: bf16) where "
+           "m = reduce_max(x, axis=1), e = exp(x - broadcast(m, axis=1)), "
+           "s = reduce_sum(e, axis=1), o = matmul(e, w)",
            // The products are another order of axes than the exponentials.
            "(x: f32[9,30], w: f32[4,30]): f32 = matmul(w, transpose(softmax(x, axis=1)))",
            "(x: f32[2,30,9], w: f32[30,4]): f32 = matmul(transpose(softmax(x * 2, axis=1)), w)",

@@ -270,5 +270,17 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
   }
 }
 
+TEST_CASE("what windows leave out stays where extents change") {
+  const Result<KernelSpec> k = parse_spec(
+      "(x: f32[4,9,6,3], k: f32[3,3,3,5]): f32 = conv2d(x, k, stride=2)");
+  REQUIRE(k);
+  const Computation& c = k->computation();
+  std::vector<i64> extents;
+  for (const Dim& d : c.dims) extents.push_back(d.name == "b" ? 7 : d.name == "h" ? 2 : d.extent);
+  const Computation part = with_extents(c, extents);
+  CHECK(part.operands[0].shape == std::vector<i64>{7, 5, 18});
+  CHECK(part.output().shape == std::vector<i64>{7, 2, 2, 5});
+}
+
 }  // namespace
 }  // namespace morello

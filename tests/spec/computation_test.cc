@@ -271,8 +271,8 @@ TEST_CASE("collapsing changes no address: old and new operands agree element by 
 }
 
 TEST_CASE("what windows leave out stays where extents change") {
-  const Result<KernelSpec> k = parse_spec(
-      "(x: f32[4,9,6,3], k: f32[3,3,3,5]): f32 = conv2d(x, k, stride=2)");
+  const Result<KernelSpec> k =
+      parse_spec("(x: f32[4,9,6,3], k: f32[3,3,3,5]): f32 = conv2d(x, k, stride=2)");
   REQUIRE(k);
   const Computation& c = k->computation();
   std::vector<i64> extents;

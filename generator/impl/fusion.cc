@@ -434,7 +434,7 @@ class Verifier {
     if (const i64 block = block_along(g_, t.dim, begin, end); t.tile % block != 0)
       return fmt::format("steps of {} cut blocks of {}", t.tile, block);
     const int max = g_.made_by(g_.online.max);
-    if (is_online(g_, t.dim, begin, end) && !here.buffers.contains(max))
+    if (is_online(g_, t.dim, begin, end) && !here.buffers.contains(max) && !g_.is_result(max))
       return fmt::format("{} is not kept from step to step", g_.tensors[max].name);
     return tile_problem(g_, t.dim, begin, end);
   }

@@ -239,11 +239,12 @@ FusionSearch::Sum FusionSearch::one_by_one(const Group& g) const {
   return out;
 }
 
-// What steps of a tile hand on to one another, and nobody behind the tile reads.
+// What steps of a tile hand on to one another, and nobody behind the tile reads. A result lies
+// where it is.
 std::vector<int> FusionSearch::kept(const Group& g, const Option& o) const {
+  if (!is_online(g_, o.dim, g.begin, g.end)) return {};
   const int max = g_.made_by(g_.online.max);
-  if (!is_online(g_, o.dim, g.begin, g.end) || g.buffers.contains(max)) return {};
-  return {max};
+  return g.buffers.contains(max) || g_.is_result(max) ? std::vector<int>() : std::vector{max};
 }
 
 Group FusionSearch::keeping(const Group& g, const std::vector<int>& tensors) const {

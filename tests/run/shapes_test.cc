@@ -243,6 +243,11 @@ constexpr Shape kStages[] = {
     // Large numbers minus their maximum, which a compiler would join with what made them.
     {"products(x: f32[7,203], s: bf16[203]): f32 = softmax(x * s, axis=1)", 2},
     {"long_products(x: f32[3,9001]): f32 = softmax(-(x * 0.3), axis=1)", 1},
+    // The maximum so far is a result: it is kept there from step to step.
+    {"long_maximum(q: f32[5,4], k: f32[5710,4], v: f32[5710,3]): (m: f32[5], l: f32[5], "
+     "o: f32[5,3]) where s = matmul(q, transpose(k)), m = reduce_max(s, axis=1), "
+     "e = exp(s - broadcast(m, axis=1)), l = reduce_sum(e, axis=1), o = matmul(e, v)",
+     1},
     {"long_columns(x: f32[12345,3]): f32 = softmax(x, axis=0)", 1},
     {"in_place(x: f32[9,31], y: f32[9,31]): f32 = x * 2 + softmax(y, axis=1) - x", 3},
     // GCC 12 let t end before its reader ran (MORELLO_SHARED).

@@ -20,29 +20,13 @@ bool sums_positions(const KernelSpec& spec) {
 
 namespace {
 
-// With several positions, whatever number is expected: dims of a single element are no dims.
-KernelSpec with_several(const KernelSpec& spec) {
-  KernelSpec out = spec;
-  const i64 several = 2 * spec.sizes().front().granule;
-  const auto widen = [&](Param& p) {
-    for (Size& s : p.shape)
-      if (!s.name.empty()) s.extent = several;
-  };
-  std::for_each(out.params.begin(), out.params.end(), widen);
-  std::for_each(out.made.begin(), out.made.end(), widen);
-  for (Stage& s : out.stages) {
-    std::vector<i64> extents;
-    for (const Dim& d : s.computation.dims) extents.push_back(d.size.empty() ? d.extent : several);
-    s.computation = with_extents(s.computation, extents);
-  }
-  return out;
-}
-
 // Which stages a run of positions has, and what others make of their sums.
 class Cutting {
  public:
+  // With several positions, whatever number is expected: dims of a single element are no dims.
   explicit Cutting(const KernelSpec& spec)
-      : spec_(among_rows(with_several(spec))), draft_(apart(spec_)) {}
+      : spec_(among_rows(expecting_rows(spec, 2 * spec.sizes().front().granule))),
+        draft_(apart(spec_)) {}
 
   Positions run() {
     if (std::optional<ShiftedSums> shifted = shifted_sums(apart(spec_))) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "spec/positions.h"
-
 namespace morello {
 
 int rows_axis(const Param& p) {
@@ -112,18 +110,27 @@ std::string rows_problem(const KernelSpec& spec) {
   return "";
 }
 
-KernelSpec with_rows(const KernelSpec& spec, i64 rows) {
+KernelSpec expecting_rows(const KernelSpec& spec, i64 rows) {
   KernelSpec out = spec;
-  const auto cut = [&](Param& p) {
-    for (Size& s : p.shape)
-      if (!s.name.empty()) s = Size(rows);
-  };
-  std::for_each(out.params.begin(), out.params.end(), cut);
-  std::for_each(out.made.begin(), out.made.end(), cut);
+  for (std::vector<Param>* tensors : {&out.params, &out.made})
+    for (Param& p : *tensors)
+      for (Size& s : p.shape)
+        if (!s.name.empty()) s.extent = rows;
   for (Stage& s : out.stages) {
     std::vector<i64> extents;
     for (const Dim& d : s.computation.dims) extents.push_back(d.size.empty() ? d.extent : rows);
-    Computation& c = s.computation = with_extents(s.computation, extents);
+    s.computation = with_extents(s.computation, extents);
+  }
+  return out;
+}
+
+KernelSpec with_rows(const KernelSpec& spec, i64 rows) {
+  KernelSpec out = expecting_rows(spec, rows);
+  for (std::vector<Param>* tensors : {&out.params, &out.made})
+    for (Param& p : *tensors)
+      for (Size& s : p.shape) s.name.clear();
+  for (Stage& s : out.stages) {
+    Computation& c = s.computation;
     c.sizes.clear();
     for (Dim& d : c.dims) d.size.clear();
     // Between stages rows may lie beside one another: at distances that are numbers now.

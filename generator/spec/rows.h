@@ -14,6 +14,9 @@ namespace morello {
 // pieces, as the end of a sentence; empty when there is one such size and it can.
 std::string rows_problem(const KernelSpec& spec);
 
+// The kernel that expects so many rows, which are still known at run time only.
+KernelSpec expecting_rows(const KernelSpec& spec, i64 rows);
+
 // The kernel for so many rows, a number: a multiple of the granule. It is all of them.
 KernelSpec with_rows(const KernelSpec& spec, i64 rows);
 

@@ -104,13 +104,17 @@ class Joined {
   std::vector<Class> all_;
 };
 
-// Whether a stage reads the tensor at no other elements than that of the output which it makes.
+// Whether a stage reads the tensor at no other elements than that of the output which it makes, and
+// before anything is there: what goes into a sum is read as long as it gathers. (Ranges of long
+// rows were wrong by several threads, of which one gathers in the output.)
 bool by_elements(const Graph& g, int stage, int tensor) {
   const Computation& c = g.stages[stage].computation;
-  for (int t = 0; t < c.tensors(); ++t)
-    if (t != c.inputs() && g.tensor_of(stage, t) == tensor &&
-        (c.tensor(t).axes != c.output().axes || (t < c.inputs() && c.reduces())))
-      return false;
+  for (int t = 0; t < c.tensors(); ++t) {
+    if (t == c.inputs() || g.tensor_of(stage, t) != tensor) continue;
+    const int extra = t - c.inputs() - 1;
+    if (c.tensor(t).axes != c.output().axes) return false;
+    if (c.reduces() && (extra < 0 || names(c.body, Fn::kExtra, extra))) return false;
+  }
   return true;
 }
 

@@ -79,5 +79,19 @@ TEST_CASE("neighbouring dims of all stages become one, and nothing else changes"
   }
 }
 
+TEST_CASE("what lies in the memory of the result") {
+  const auto in_result = [](std::string_view text) {
+    const Graph g = graph_of(*parse_spec(text));
+    return g.in_result < 0 ? "nothing" : g.tensors[static_cast<size_t>(g.in_result)].name;
+  };
+  CHECK(in_result("(x: f32[3,40]): f32 = softmax(x, axis=1)") != "nothing");
+  // Read when a sum is finished.
+  CHECK(in_result("(x: f32[3,40]): f32 = reduce_sum(x, axis=1) + reduce_max(x, axis=1)") !=
+        "nothing");
+  // Read for every element of what is compared, where the least so far lies.
+  CHECK(in_result("(x: f32[3,40]): f32 = reduce_min(x - broadcast(reduce_max(x, axis=1), axis=1), "
+                  "axis=1)") == "nothing");
+}
+
 }  // namespace
 }  // namespace morello

@@ -18,6 +18,7 @@ struct Library {
   Functions functions;
   std::string chunks = {};  // functions for the tasks of parallel loops
   int chunk_count = 0;
+  size_t loops = 0;    // over pieces of rows
   bool brief = false;  // the programs to come have little to do: their code is rather short
   std::string text() const { return functions.text() + chunks; }
 };

@@ -189,7 +189,7 @@ void PatchworkWriter::loop(size_t i) {
   const std::string from = i == 0 ? "begin" : "0", to = i == 0 ? "end" : fmt::format("extent{}", i);
   if (i > 0 && !reduction(i)) {
     w_.line("int whole{0} = 0;", i);
-    largest_piece(w_, i, work_.dims[i], fmt::format("whole{}", i), "");
+    largest_piece(w_, i, work_.dims[i], fmt::format("whole{}", i), fmt::format("extent{}", i));
   }
   w_.open("for (std::ptrdiff_t at{0} = {1}; at{0} < {2};)", i, from, to);
   if (reduction(i)) {
@@ -271,12 +271,12 @@ void PatchworkWriter::run() {
     return w_.close();
   }
   if (!divided()) {
-    largest_piece(w_, 0, work_.dims[0], "which0", "");
+    largest_piece(w_, 0, work_.dims[0], "which0", "extent0");
     w_.line("part({}, 0, extent0, which0);", shared(false));
     return w_.close();
   }
   w_.line("const std::ptrdiff_t parts = extent0 < {} ? 1 : {};", work_.threads_from, work_.threads);
-  largest_piece(w_, 0, work_.dims[0], "which0", "parts");
+  largest_piece(w_, 0, work_.dims[0], "which0", "extent0", "parts");
   w_.line("const std::ptrdiff_t pieces = extent0 / sizes0[which0];");
   w_.line("const std::ptrdiff_t tasks = pieces < parts ? pieces : parts;");
   w_.open("if (pool.run != nullptr && tasks > 1)");

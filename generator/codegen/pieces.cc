@@ -15,9 +15,9 @@ void piece_tables(Writer& w, size_t i, const PiecedDim& d, bool reduction) {
 }
 
 void largest_piece(Writer& w, size_t i, const PiecedDim& d, const std::string& which,
-                   const std::string& parts, const std::string& left) {
+                   const std::string& much, const std::string& parts) {
   w.line("while ({1} < {2} && sizes{0}[{1}]{3} > {4}) ++{1};", i, which, last_of(d),
-         parts.empty() ? "" : " * " + parts, left.empty() ? fmt::format("extent{}", i) : left);
+         parts.empty() ? "" : " * " + parts, much);
 }
 
 void next_piece(Writer& w, size_t i, const PiecedDim& d, const std::string& whole,

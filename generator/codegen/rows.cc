@@ -21,24 +21,28 @@ namespace {
 // up to 1.17 of the time.)
 class RowsWriter {
  public:
-  // `depth` kernels are around it.
-  RowsWriter(Library& library, const AnyRows& rows, const KernelSpec& spec, std::string stem,
-             size_t depth)
-      : rows_(rows), spec_(spec), library_(library), stem_(std::move(stem)), depth_(depth) {}
+  RowsWriter(Library& library, const AnyRows& rows, const KernelSpec& spec, std::string stem)
+      : rows_(rows),
+        spec_(spec),
+        library_(library),
+        stem_(std::move(stem)),
+        loop_(library.loops++),
+        extent_(extent(rows.size.name)) {}
 
   NestCode code() {
     if (rows_.sums) of_ = positions(spec_);
     const bool cut = !has_every_number(rows_.pieces, rows_.size);
     const KernelSpec each = of_ ? of_->part : cut ? among_rows(spec_) : spec_;
     for (size_t i = 0; i < rows_.programs.size(); ++i)
-      programs_.push_back(emit(rows_.programs[i], each, fmt::format("{}piece_{}_", stem_, i)));
+      programs_.push_back(emit(rows_.programs[i], with_rows(each, rows_.pieces.sizes[i]),
+                               fmt::format("{}piece_{}_", stem_, i)));
     if (of_) {
       join_ = emit(rows_.sums->join, of_->join, stem_ + "join_");
       rest_ = emit(rows_.sums->rest, of_->rest, stem_ + "rest_");
     }
     gather();
-    out_.sizes = {spec_.sizes().front().name};
-    piece_tables(w_, depth_, rows_.pieces, of_.has_value());
+    for (const RunTimeSize& s : spec_.sizes()) out_.sizes.push_back(s.name);
+    piece_tables(w_, loop_, rows_.pieces, of_.has_value());
     run();
     out_.functions += w_.text();
     return std::move(out_);
@@ -47,7 +51,7 @@ class RowsWriter {
  private:
   NestCode emit(const RowsPiece& piece, const KernelSpec& spec, const std::string& stem) {
     return piece.fusion ? emit_fusion(library_, *piece.fusion, stem)
-                        : RowsWriter(library_, *piece.rows, spec, stem, depth_ + 1).code();
+                        : RowsWriter(library_, *piece.rows, spec, stem).code();
   }
 
   // A stride of the rest: results have other numbers there, because sums are parameters.
@@ -75,7 +79,7 @@ class RowsWriter {
     // A loop goes on by one that programs need not.
     const std::vector<const Param*> all = tensors();
     for (size_t t = 0; t < all.size(); ++t)
-      if (moves_by_stride(*all[t])) out_.strides.insert(stride_of_rows(t));
+      if (!row_elements(*all[t], rows_.size.name)) out_.strides.insert(stride_of_rows(t));
     if (!of_) return;
     for (const NestCode* p : {&join_, &rest_}) take(*p);
     for (const int s : rest_.strides) out_.strides.insert(from_rest(s));
@@ -98,13 +102,8 @@ class RowsWriter {
     return out;
   }
 
-  // From one row to the next the user says how far it is, if anything lies between their elements.
-  static bool moves_by_stride(const Param& p) {
-    const int digit = rows_digit(p);
-    return p.strided && digit >= 0 && digit + 1 < static_cast<int>(p.layout.digits.size());
-  }
   int stride_of_rows(size_t tensor) const {
-    return stride_symbol(static_cast<int>(tensor), rows_digit(*tensors()[tensor]));
+    return stride_symbol(static_cast<int>(tensor), rows_digit(*tensors()[tensor], rows_.size.name));
   }
 
   void run() {
@@ -115,24 +114,25 @@ class RowsWriter {
           "{} tensor{}, ",
           t < spec_.params.size() ? const_pointer(all[t]->dtype) : mutable_pointer(all[t]->dtype),
           t);
-    params += fmt::format("std::ptrdiff_t extent{}", depth_);
+    params +=
+        fmt::format("std::ptrdiff_t {}", fmt::join(extents_of(out_.sizes), ", std::ptrdiff_t "));
     for (const int s : out_.strides)
       params += ", [[maybe_unused]] std::ptrdiff_t " + stride_name(s);
     if (out_.workspace_bytes > 0) params += ", unsigned char* workspace";
     if (out_.parallel) params += ", const ::morello::Parallel& pool";
     w_.open("MORELLO_UNUSED MORELLO_TARGET static void {}run({}) noexcept", stem_, params);
-    w_.line("if (extent{} < {}) return;", depth_, rows_.pieces.sizes.back());  // nothing to do
+    w_.line("if ({} < {}) return;", extent_, rows_.pieces.sizes.back());  // nothing to do
     of_ ? sum_pieces() : all_pieces();
     w_.close();
   }
 
   void all_pieces() {
     w_.line("int whole = 0;");
-    largest_piece(w_, depth_, rows_.pieces, "whole", "");
-    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < extent{0};)", depth_);
-    next_piece(w_, depth_, rows_.pieces, "whole", fmt::format("extent{}", depth_));
+    largest_piece(w_, loop_, rows_.pieces, "whole", extent_);
+    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < {1};)", loop_, extent_);
+    next_piece(w_, loop_, rows_.pieces, "whole", extent_);
     each_piece(given_params(true) + given_results(true));
-    w_.line("at{0} += sizes{0}[which{0}];", depth_);
+    w_.line("at{0} += sizes{0}[which{0}];", loop_);
     w_.close();
   }
 
@@ -148,13 +148,13 @@ class RowsWriter {
     w_.line("unsigned char* more = sums + {};", each);
     w_.line("unsigned char* both = more + {};", each);
     if (outside) w_.line("workspace += {};", kRuns * each);
-    w_.line("int which{} = 0;", depth_);
-    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < extent{0};)", depth_);
-    largest_piece(w_, depth_, rows_.pieces, fmt::format("which{}", depth_), "",
-                  fmt::format("extent{0} - at{0}", depth_));
-    w_.line("unsigned char* to = at{} == 0 ? sums : more;", depth_);
+    w_.line("int which{} = 0;", loop_);
+    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < {1};)", loop_, extent_);
+    largest_piece(w_, loop_, rows_.pieces, fmt::format("which{}", loop_),
+                  fmt::format("{} - at{}", extent_, loop_));
+    w_.line("unsigned char* to = at{} == 0 ? sums : more;", loop_);
     each_piece(given_params(true) + run_of_sums("to", true));
-    w_.line("at{0} += sizes{0}[which{0}];", depth_);
+    w_.line("at{0} += sizes{0}[which{0}];", loop_);
     w_.line("if (to == sums) continue;");
     w_.line("{}join_run({}{}{}{});", stem_, run_of_sums("sums", false).substr(2),
             run_of_sums("more", false), run_of_sums("both", true), behind(join_));
@@ -162,13 +162,12 @@ class RowsWriter {
     w_.line("sums = both;");
     w_.line("both = free;");
     w_.close();
-    const std::string extent = rest_.sizes.empty() ? "" : fmt::format(", extent{}", depth_);
-    w_.line("{}rest_run({}{}{}{}{});", stem_, given_params(false), run_of_sums("sums", false),
-            given_results(false), extent, behind_rest());
+    w_.line("{}rest_run({}{}{}{});", stem_, given_params(false), run_of_sums("sums", false),
+            given_results(false), behind_rest());
   }
 
   void each_piece(const std::string& args) {
-    w_.open("switch (which{})", depth_);
+    w_.open("switch (which{})", loop_);
     for (size_t i = 0; i < programs_.size(); ++i) {
       const bool last = i + 1 == programs_.size();
       w_.line("{}: {}piece_{}_run({}{}); break;", last ? "default" : fmt::format("case {}", i),
@@ -192,11 +191,10 @@ class RowsWriter {
   }
   std::string pointer(size_t t, bool moved) const {
     const Param& p = *tensors()[t];
-    const i64 row = row_elements(p);
+    const std::optional<i64> row = row_elements(p, rows_.size.name);
     if (row == 0 || !moved) return fmt::format("tensor{}", t);
-    const std::string by =
-        moves_by_stride(p) ? stride_name(stride_of_rows(t)) : fmt::format("{}", row);
-    return fmt::format("tensor{} + at{} * {}", t, depth_, by);
+    const std::string by = row ? fmt::format("{}", *row) : stride_name(stride_of_rows(t));
+    return fmt::format("tensor{} + at{} * {}", t, loop_, by);
   }
   // Of a run that begins there.
   std::string run_of_sums(const std::string& begin, bool made) const {
@@ -210,9 +208,16 @@ class RowsWriter {
     }
     return out;
   }
-  // What a program takes behind pointers and sizes.
+  static std::string extent(const std::string& size) { return "extent_" + size; }
+  static std::vector<std::string> extents_of(const std::vector<std::string>& sizes) {
+    std::vector<std::string> out;
+    for (const std::string& s : sizes) out.push_back(extent(s));
+    return out;
+  }
+  // What a program takes behind pointers.
   static std::string behind(const NestCode& p) {
     std::string out;
+    for (const std::string& e : extents_of(p.sizes)) out += ", " + e;
     for (const int s : p.strides) out += ", " + stride_name(s);
     if (p.workspace_bytes > 0) out += ", workspace";
     if (p.parallel) out += ", pool";
@@ -231,7 +236,8 @@ class RowsWriter {
   const KernelSpec& spec_;
   Library& library_;
   const std::string stem_;
-  const size_t depth_;
+  const size_t loop_;         // its number
+  const std::string extent_;  // how much of the size there is
   std::optional<Positions> of_;
   std::vector<NestCode> programs_;
   NestCode join_, rest_;
@@ -245,7 +251,7 @@ class RowsWriter {
 NestCode emit_nest(const AnyRows& rows, const KernelSpec& spec, bool brief) {
   Library library{.functions = Functions(brief)};
   library.brief = brief;
-  NestCode out = RowsWriter(library, rows, spec, "", 0).code();
+  NestCode out = RowsWriter(library, rows, spec, "").code();
   out.functions = library.text() + out.functions;
   return out;
 }

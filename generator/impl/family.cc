@@ -171,7 +171,8 @@ Computation with_all_rows(const Computation& c, RowShare share) {
                       std::none_of(c.operands.begin(), c.operands.end(),
                                    [&](const Operand& o) { return o.packed && touches(o, d); });
     const i64 extent = c.dims[d].extent;
-    extents.push_back(rows ? ceil_div(extent * share.of, share.rows) : extent);
+    const i64 all = ceil_div(saturating_product(extent, share.of), share.rows);
+    extents.push_back(rows ? std::min(all, kMaxExtent) : extent);
   }
   return with_extents(c, extents);
 }

@@ -91,6 +91,8 @@ std::string packed_order_text(const Family& f, const Computation& c, int operand
 // A piece of so many rows of a kernel for so many.
 struct RowShare {
   i64 rows = 1, of = 1;
+  // Of this, a piece again.
+  RowShare part(i64 piece, i64 all) const { return {rows * piece, of * all}; }
   bool operator==(const RowShare&) const = default;
 };
 // A computation of a piece with all rows: steps of parallel dims that no operand packed ahead of

@@ -23,12 +23,12 @@ std::string piece_head(const RunTimeSize& size, i64 rows) {
 class RowsParser {
  public:
   RowsParser(std::vector<Line> lines, const KernelSpec& spec, const Machine& machine,
-             const Isa& isa)
-      : lines_(std::move(lines)), spec_(spec), machine_(machine), isa_(isa) {}
+             const Isa& isa, RowShare share)
+      : lines_(std::move(lines)), spec_(spec), machine_(machine), isa_(isa), share_(share) {}
 
   AnyRows program() {
     if (lines_.empty()) fail(Line{}, 1, 1, "empty program");
-    const RunTimeSize& size = spec_.sizes().front();
+    const RunTimeSize& size = rows_size(spec_);
     Reader r(lines_[0], 0);
     for (const std::string& word : {std::string("pieces"), std::string("of"), size.name + ":"})
       r.expect(word);
@@ -42,10 +42,11 @@ class RowsParser {
     if (cut && sums_positions(spec_)) of = positions(spec_);
     const KernelSpec each = of ? of->part : cut ? among_rows(spec_) : spec_;
     for (const i64 n : rows.pieces.sizes)
-      rows.programs.push_back(piece(piece_head(size, n), with_rows(each, n), {n, size.nominal()}));
+      rows.programs.push_back(
+          piece(piece_head(size, n), with_rows(each, n), share_.part(n, size.nominal())));
     if (of) {
       RowsPiece join = piece("join:", of->join, {});
-      rows.sums = JoinedSums{std::move(join), piece("rest:", of->rest, {})};
+      rows.sums = JoinedSums{std::move(join), piece("rest:", of->rest, share_)};
     }
     if (at_ < lines_.size()) fail(lines_[at_], lines_[at_].words[0], "there is no such piece");
     choose_rests(rows);
@@ -66,7 +67,7 @@ class RowsParser {
     const std::string text = outdented(begin, at_);
     if (!spec.sizes().empty()) {
       out.rows = std::make_shared<const AnyRows>(
-          RowsParser(lines::split_lines(text), spec, machine_, isa_).program());
+          RowsParser(lines::split_lines(text), spec, machine_, isa_, share).program());
       return out;
     }
     Result<Fusion> fusion = parse_fusion(text, spec, machine_, isa_, share);
@@ -90,29 +91,30 @@ class RowsParser {
   const KernelSpec& spec_;
   const Machine& machine_;
   const Isa& isa_;
+  const RowShare share_;  // of the whole kernel
   size_t at_ = 0;
 };
 
 // Calls visit(position of a run of elements among all rows, position in the part, length): dense
-// row-major values of rows [at, at + count) of `rows`.
-void each_run(const Param& p, i64 rows, i64 at, i64 count, auto visit) {
-  const auto axis = static_cast<size_t>(rows_axis(p));
+// row-major values of rows [at, at + count) of `rows`, which are numbered along an axis.
+void each_run(const Param& p, int axis, i64 rows, i64 at, i64 count, auto visit) {
   i64 outside = 1, inside = 1;
-  for (size_t a = 0; a < p.shape.size(); ++a)
-    if (a != axis) (a < axis ? outside : inside) *= p.shape[a].extent;
+  for (int a = 0; a < static_cast<int>(p.shape.size()); ++a)
+    if (a != axis) (a < axis ? outside : inside) *= p.shape[static_cast<size_t>(a)].extent;
   for (i64 i = 0; i < outside; ++i)
     visit((i * rows + at) * inside, i * count * inside, count * inside);
 }
 
 using Values = std::vector<std::vector<double>>;
 
-// Some rows of parameters.
+// Some rows of parameters of a kernel that expects what there is.
 Values rows_of(const KernelSpec& spec, i64 count, const Cut& cut, const Values& params) {
   Values given = params;
   for (size_t p = 0; p < params.size(); ++p) {
-    if (rows_axis(spec.params[p]) < 0) continue;
+    const int axis = rows_axis(spec.params[p], rows_size(spec).name);
+    if (axis < 0) continue;
     given[p].clear();
-    each_run(spec.params[p], count, cut.at, cut.length, [&](i64 from, i64, i64 n) {
+    each_run(spec.params[p], axis, count, cut.at, cut.length, [&](i64 from, i64, i64 n) {
       given[p].insert(given[p].end(), params[p].begin() + from, params[p].begin() + from + n);
     });
   }
@@ -127,10 +129,11 @@ void put_rows(const KernelSpec& spec, i64 count, const Cut& cut, const std::vect
   for (size_t i = 0; i < made.size(); ++i) {
     const auto begin = next;
     next += count_elements(extents(part.result(i).shape));
-    if (rows_axis(spec.result(i)) < 0)
+    const int axis = rows_axis(spec.result(i), rows_size(spec).name);
+    if (axis < 0)
       std::copy(begin, next, made[i].begin());
     else
-      each_run(spec.result(i), count, cut.at, cut.length, [&](i64 to, i64 from, i64 n) {
+      each_run(spec.result(i), axis, count, cut.at, cut.length, [&](i64 to, i64 from, i64 n) {
         std::copy(begin + from, begin + from + n, made[i].begin() + to);
       });
   }
@@ -148,9 +151,17 @@ Values apart(const KernelSpec& spec, const std::vector<double>& values) {
   return out;
 }
 
-std::vector<double> interpret_sums(const AnyRows& rows, const KernelSpec& spec, i64 count,
-                                   const Values& params) {
+// Of a kernel for so much of what has a name.
+std::vector<double> interpret_piece(const RowsPiece& piece, const KernelSpec& spec,
+                                    const Counts& counts, const Values& params) {
+  return piece.fusion ? interpret(*piece.fusion, params)
+                      : interpret(*piece.rows, spec, counts, params);
+}
+
+std::vector<double> interpret_sums(const AnyRows& rows, const KernelSpec& spec,
+                                   const Counts& counts, const Values& params) {
   const Positions of = positions(spec);
+  const i64 count = counts.at(rows.size.name);
   Values sums;
   for (const Cut& cut : cuts(rows.pieces, count, true)) {
     const RowsPiece& piece = rows.programs[static_cast<size_t>(cut.which)];
@@ -164,20 +175,34 @@ std::vector<double> interpret_sums(const AnyRows& rows, const KernelSpec& spec, 
   }
   Values given = params;
   given.insert(given.end(), sums.begin(), sums.end());
-  const RowsPiece& rest = rows.sums->rest;
-  return rest.fusion ? interpret(*rest.fusion, given)
-                     : interpret(*rest.rows, of.rest, count, given);
+  return interpret_piece(rows.sums->rest, of.rest, counts, given);
 }
 
 // Of a program, which is one for the instruction set and the threads of another one.
-std::string problem_beside(const RowsPiece& piece, const Fusion& first) {
-  if (piece.rows) return verify(*piece.rows);
-  const Fusion& f = *piece.fusion;
+std::string problem_beside(const Fusion& f, const Fusion& first) {
   for (const StageProgram& p : f.programs)
     if (p.problem.family.isa != first.programs[0].problem.family.isa)
       return "another instruction set";
   if (f.threads != first.threads) return "other threads";
   return verify(f);
+}
+
+std::string verify_beside(const AnyRows& rows, const Fusion& first) {
+  if (std::string why = sizes_problem(rows.pieces, rows.size); !why.empty()) return why;
+  if (rows.programs.size() != rows.pieces.sizes.size())
+    return fmt::format("{} programs for {} pieces", rows.programs.size(), rows.pieces.sizes.size());
+  const auto problem = [&](const std::string& head, const RowsPiece& piece) {
+    const std::string why =
+        piece.fusion ? problem_beside(*piece.fusion, first) : verify_beside(*piece.rows, first);
+    return why.empty() ? why : fmt::format("{} {}", head, why);
+  };
+  for (size_t i = 0; i < rows.programs.size(); ++i)
+    if (std::string why = problem(piece_head(rows.size, rows.pieces.sizes[i]), rows.programs[i]);
+        !why.empty())
+      return why;
+  if (!rows.sums) return "";
+  if (std::string why = problem("join:", rows.sums->join); !why.empty()) return why;
+  return problem("rest:", rows.sums->rest);
 }
 
 }  // namespace
@@ -225,22 +250,26 @@ std::string print(const AnyRows& rows) {
 Result<AnyRows> parse_rows(std::string_view text, const KernelSpec& spec, const Machine& machine,
                            const Isa& isa) {
   try {
-    return RowsParser(lines::split_lines(text), spec, machine, isa).program();
+    return RowsParser(lines::split_lines(text), spec, machine, isa, {}).program();
   } catch (const lines::Failure& f) {
     return f.diagnostic;
   }
 }
 
-std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, i64 count,
+std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, const Counts& counts,
                               const Values& params) {
-  if (rows.sums) return interpret_sums(rows, spec, count, params);
+  const KernelSpec all = expecting(spec, counts);
+  if (rows.sums) return interpret_sums(rows, all, counts, params);
   Values made;
-  const KernelSpec all = with_rows(spec, count);
   for (size_t i = 0; i < spec.results.size(); ++i)
     made.emplace_back(static_cast<size_t>(count_elements(extents(all.result(i).shape))));
+  const i64 count = counts.at(rows.size.name);
   for (const Cut& cut : cuts(rows.pieces, count, false)) {
     const RowsPiece& piece = rows.programs[static_cast<size_t>(cut.which)];
-    put_rows(spec, count, cut, interpret(*piece.fusion, rows_of(spec, count, cut, params)), made);
+    put_rows(all, count, cut,
+             interpret_piece(piece, with_rows(all, cut.length), counts,
+                             rows_of(all, count, cut, params)),
+             made);
   }
   std::vector<double> out;
   for (const std::vector<double>& m : made) out.insert(out.end(), m.begin(), m.end());
@@ -259,25 +288,14 @@ std::map<int, std::string> packed_orders(const Fusion& f) {
 }
 
 std::string verify(const AnyRows& rows) {
-  if (std::string why = sizes_problem(rows.pieces, rows.size); !why.empty()) return why;
-  if (rows.programs.size() != rows.pieces.sizes.size())
-    return fmt::format("{} programs for {} pieces", rows.programs.size(), rows.pieces.sizes.size());
-  const Fusion& first = *fusions(rows).front();
-  for (size_t i = 0; i < rows.programs.size(); ++i) {
-    const std::string head = piece_head(rows.size, rows.pieces.sizes[i]);
-    if (packed_orders(*rows.programs[i].fusion) != packed_orders(first))
-      return head + " packed in another order";
-    if (std::string why = problem_beside(rows.programs[i], first); !why.empty())
-      return fmt::format("{} {}", head, why);
-  }
-  if (!rows.sums) return "";
-  if (std::string why = problem_beside(rows.sums->join, first); !why.empty()) return "join: " + why;
-  if (std::string why = problem_beside(rows.sums->rest, first); !why.empty()) return "rest: " + why;
+  const std::vector<const Fusion*> all = fusions(rows);
+  if (all.empty()) return "no programs";
+  if (std::string why = verify_beside(rows, *all.front()); !why.empty()) return why;
   std::map<int, std::string> orders;
-  for (const Fusion* f : fusions(rows))
+  for (const Fusion* f : all)
     for (const auto& [param, order] : packed_orders(*f))
       if (orders.emplace(param, order).first->second != order)
-        return "rest: packed in another order";
+        return "programs that find what is packed in several orders";
   return "";
 }
 

@@ -3,6 +3,9 @@
 // a Fusion for each. What a piece needs of one that is not its own, such as weights, is the same
 // for all of them, in one order where it is packed ahead of time.
 //
+// Of a kernel with two such sizes pieces of one are made of pieces of the other (rows_size() says
+// which is first).
+//
 // Where something is summed over the size (spec/positions.h), a piece makes sums, `join` makes
 // those so far and those of a piece one, and `rest` makes the results of them: a Fusion, or, where
 // that has positions, too, or sums over them, pieces again. Where there is a program for every
@@ -15,7 +18,9 @@
 //     with scores f32[8,64]
 //       ...
 //   n=16: 231870 cycles
-//     ...
+//     pieces of m: 8 1                  (or of positions)
+//     m=8: 1230 cycles
+//       ...
 //   join: 310 cycles
 //     ...
 //   rest: 85 cycles
@@ -26,6 +31,7 @@
 
 #include "impl/fusion.h"
 #include "impl/patchwork.h"
+#include "spec/rows.h"
 
 namespace morello {
 
@@ -67,8 +73,8 @@ std::string print(const AnyRows& rows);
 Result<AnyRows> parse_rows(std::string_view text, const KernelSpec& spec, const Machine& machine,
                            const Isa& isa);
 
-// Runs it for so many rows, as interpret() runs a Fusion.
-std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, i64 count,
+// Runs it for so many rows and positions, as interpret() runs a Fusion.
+std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, const Counts& counts,
                               const std::vector<std::vector<double>>& params);
 
 // Why this is no program for any number of rows; empty when it is.

@@ -26,10 +26,29 @@ namespace {
 
 // From one size that is looked at to the next.
 constexpr i64 kRatio = 4;
-// A bound of so many granules or fewer: a program for each.
-constexpr i64 kMostExact = 8;
-// How many sizes a variant has, and a fallback.
-constexpr int kMostSizes = 6, kFewestSizes = 3;
+// How many sizes pieces have, and a bound of how many granules or fewer has a program for each.
+struct Menu {
+  int sizes;
+  i64 exact;
+};
+// By how many programs there may be (variants.h). Where pieces are made of pieces of another size,
+// those have `inside` programs, and both sizes fewer pieces, because they multiply.
+struct Allowance {
+  int programs;
+  Menu menu, outside;
+  int inside;
+};
+constexpr Allowance kAllowances[] = {
+    {kMostPrograms, {6, 8}, {3, 2}, kMostPrograms / 2},
+    {kMostPrograms / 2, {4, 4}, {3, 2}, kMostPrograms / 2},
+    {0, {3, 2}, {2, 2}, kFewestPrograms},
+};
+
+const Allowance& allowance(int programs) {
+  return *std::find_if(std::begin(kAllowances), std::end(kAllowances),
+                       [&](const Allowance& a) { return programs >= a.programs; });
+}
+
 // What a size has to save (parallel_pieces()).
 constexpr i64 kEarned = 64;
 
@@ -40,8 +59,12 @@ class RowsSearch {
       : machine_(machine),
         isa_(isa),
         options_(options),
-        size_(spec.sizes().front()),
-        most_(options.programs < kMostPrograms ? kFewestSizes : kMostSizes) {
+        size_(rows_size(spec)),
+        is_outer_(spec.sizes().size() > 1),
+        allowed_(is_outer_ ? allowance(options.programs).outside
+                           : allowance(options.programs).menu),
+        share_(options.piece.share) {
+    if (is_outer_) options_.programs = allowance(options.programs).inside;
     list_sizes();
     if (!exact() && sums_positions(spec)) sums_ = positions(spec);
     each_ = sums_ ? sums_->part : exact() ? spec : among_rows(spec);
@@ -49,20 +72,22 @@ class RowsSearch {
     if (options_.max_specs > 0)
       options_.max_specs =
           ceil_div(options_.max_specs, static_cast<i64>(menu_.size()) + (sums_ ? 2 : 0));
-    if (options_.piece.bytes > 0) return;  // this is the rest of a kernel
-    const KernelSpec all = with_rows(spec, size_.nominal());
+    if (options_.piece.bytes > 0) return;  // this is some of a kernel
+    Counts nominal;
+    for (const RunTimeSize& s : spec.sizes()) nominal[s.name] = s.nominal();
+    const KernelSpec all = expecting(spec, nominal);
     for (const Param& p : all.params) options_.piece.bytes += bytes_of(p);
     for (size_t i = 0; i < all.results.size(); ++i) options_.piece.bytes += bytes_of(all.result(i));
   }
 
   std::variant<Optimum, StopReason> run() {
     if (sums_ && !find_join()) return stopped_;
-    const Optimum* all = program(menu_.back());
-    if (!all) return stopped_;
-    options_.piece.orders.merge(packed_orders(*all->fusion));
-    const i64 largest =
-        exact() ? menu_.back()
-                : largest_size(menu_, [&](i64 size) { return nominal_cost(size); })->first;
+    if (!choose_orders()) return stopped_;
+    const std::optional<i64> chosen = exact()     ? menu_.back()
+                                      : is_outer_ ? least_outer()
+                                                  : largest();
+    if (!chosen) return stopped_;
+    const i64 largest = *chosen;
     AnyRows rows{.size = size_, .pieces = {}, .programs = {}};
     rows.pieces = exact() ? PiecedDim{0, {menu_.rbegin(), menu_.rend()}, 0} : pieces(largest);
     for (const i64 n : rows.pieces.sizes) {
@@ -78,8 +103,8 @@ class RowsSearch {
       rows.sums = JoinedSums{piece_of(*join_), piece_of(*rest)};
     }
     choose_rests(rows);
-    const Optimum& first = *program(largest);
-    Optimum best{first.problem, first.impl, total, stats_, 0, {}};
+    const Optimum& largest_piece = *program(largest);
+    Optimum best{largest_piece.problem, largest_piece.impl, total, stats_, 0, {}};
     best.rows = std::make_shared<const AnyRows>(std::move(rows));
     return best;
   }
@@ -99,11 +124,8 @@ class RowsSearch {
     for (i64 n = size_.granule; n <= size_.bound; n += size_.granule) menu_.push_back(n);
   }
 
-  // With a program for every size: few pieces have all sizes up to a bound of two.
-  bool exact() const {
-    const i64 most = most_ == kMostSizes ? kMostExact : 2;
-    return size_.bound > 0 && size_.bound / size_.granule <= most;
-  }
+  // With a program for every size.
+  bool exact() const { return size_.bound > 0 && size_.bound / size_.granule <= allowed_.exact; }
 
   std::optional<Optimum> taken(std::variant<Optimum, StopReason> result) {
     if (const StopReason* why = std::get_if<StopReason>(&result)) {
@@ -118,10 +140,53 @@ class RowsSearch {
     if (const auto known = found_.find(rows); known != found_.end())
       return known->second ? &*known->second : nullptr;
     if (stopped_ == StopReason::kBudget) return nullptr;
-    options_.piece.share = {rows, size_.nominal()};
+    options_.piece.share = share_.part(rows, size_.nominal());
     std::optional<Optimum>& here = found_[rows];
-    here = taken(optimize_fusion(with_rows(each_, rows), machine_, isa_, options_));
+    here = taken(search(with_rows(each_, rows), options_));
     return here ? &*here : nullptr;
+  }
+
+  // Those of the whole kernel, if there are any.
+  bool choose_orders() {
+    const bool packs = std::any_of(each_.params.begin(), each_.params.end(),
+                                   [](const Param& p) { return p.packed; });
+    if (!is_outer_) {
+      const Optimum* all = program(menu_.back());
+      if (all) options_.piece.orders.merge(packed_orders(*all->fusion));
+      return all != nullptr;
+    }
+    if (!packs || !options_.piece.orders.empty()) return true;
+    KernelSpec whole = with_rows(each_, menu_.back());
+    whole = with_rows(whole, rows_size(whole).nominal());
+    SearchOptions options = options_;
+    options.piece.share = {};
+    const std::optional<Optimum> all = taken(optimize_fusion(whole, machine_, isa_, options));
+    if (all) options_.piece.orders.merge(packed_orders(*all->fusion));
+    return all.has_value();
+  }
+
+  std::optional<i64> largest() {
+    const auto found = largest_size(menu_, [&](i64 size) { return nominal_cost(size); });
+    return found ? std::optional(found->first) : std::nullopt;
+  }
+
+  // The same from the smallest on, as long as more at a time save something: every size is a whole
+  // search for pieces of the other one. (softmax of `[b,m,64]` took 167 s from the largest, of
+  // which pieces of one `b` came.)
+  std::optional<i64> least_outer() {
+    size_t best = 0;
+    while (best + 1 < menu_.size()) {
+      const Cost now = nominal_cost(menu_[best]), next = nominal_cost(menu_[best + 1]);
+      if (!now.finite() && !next.finite()) break;
+      if (now.finite() && (!next.finite() || !saves(next, now))) break;
+      ++best;
+    }
+    return nominal_cost(menu_[best]).finite() ? std::optional(menu_[best]) : std::nullopt;
+  }
+
+  // More than a part in kEarned.
+  static bool saves(Cost now, Cost before) {
+    return now.value() < before.value() - before.value() / kEarned;
   }
 
   // Sums lie near, and few.
@@ -135,9 +200,13 @@ class RowsSearch {
   // In the orders that the pieces have.
   std::optional<Optimum> find_rest() {
     SearchOptions options = options_;
-    options.piece.share = {};
-    return taken(sums_->rest.sizes().empty() ? optimize_fusion(sums_->rest, machine_, isa_, options)
-                                             : optimize_rows(sums_->rest, machine_, isa_, options));
+    options.piece.share = share_;
+    return taken(search(sums_->rest, options));
+  }
+
+  std::variant<Optimum, StopReason> search(const KernelSpec& spec, const SearchOptions& options) {
+    return spec.sizes().empty() ? optimize_fusion(spec, machine_, isa_, options)
+                                : optimize_rows(spec, machine_, isa_, options);
   }
 
   Cost cost(i64 rows) {
@@ -157,14 +226,16 @@ class RowsSearch {
       return listed && !elastic ? cost(size) : Cost::infinite();
     };
     return fixed_pieces(sums_ ? WholePieces::kSummed : WholePieces::kParallel, size_.granule,
-                        largest, most_, kEarned, price);
+                        largest, allowed_.sizes, kEarned, price);
   }
 
   const Machine& machine_;
   const Isa& isa_;
   SearchOptions options_;
   const RunTimeSize size_;
-  const int most_;
+  const bool is_outer_;  // pieces are made of pieces of another size
+  const Menu allowed_;
+  const RowShare share_;   // of the whole kernel
   std::vector<i64> menu_;  // ascending
   std::optional<Positions> sums_;
   KernelSpec each_;  // what pieces are of

@@ -297,12 +297,12 @@ const TensorSyntax* Checker::given(int tensor) const {
 // A size of several stages that is known at run time only is cut into pieces.
 bool Checker::rows() {
   if (spec_.stages.size() == 1 || sizes_.empty()) return true;
-  const std::string problem = rows_problem(spec_);
-  if (problem.empty()) return true;
+  const std::optional<RowsProblem> problem = rows_problem(spec_);
+  if (!problem) return true;
   return fail(k_.at(), fmt::format("this takes {} steps, one after the other; `{}`, known at run "
                                    "time only, cannot be cut into pieces for them: {}; write "
                                    "numbers, or a kernel for each step",
-                                   spec_.stages.size(), sizes_[0].name, problem));
+                                   spec_.stages.size(), problem->size, problem->why));
 }
 
 // Sums over a size that is known at run time only are gathered in the result, part by part.

@@ -14,7 +14,8 @@ static bool sums_positions(const Computation& c) {
 }
 
 bool sums_positions(const KernelSpec& spec) {
-  return std::any_of(spec.stages.begin(), spec.stages.end(),
+  return spec.sizes().size() == 1 &&
+         std::any_of(spec.stages.begin(), spec.stages.end(),
                      [](const Stage& s) { return sums_positions(s.computation); });
 }
 
@@ -25,7 +26,7 @@ class Cutting {
  public:
   // With several positions, whatever number is expected: dims of a single element are no dims.
   explicit Cutting(const KernelSpec& spec)
-      : spec_(among_rows(expecting_rows(spec, 2 * spec.sizes().front().granule))),
+      : spec_(among_rows(expecting(spec, {{rows_size(spec).name, 2 * rows_size(spec).granule}}))),
         draft_(apart(spec_)) {}
 
   Positions run() {

@@ -22,10 +22,12 @@ struct Positions {
   KernelSpec rest;  // the kernel's parameters, then sums -> the kernel's results
 };
 
-// Whether something is summed, or compared, over a size that is known at run time only.
+// Whether something is summed, or compared, over the size that is cut first (rows_size()), as then
+// over the only one that is known at run time only.
 bool sums_positions(const KernelSpec& spec);
 
-// Of such a kernel without a rows_problem(). Parameters and results are those of among_rows().
+// Of such a kernel with one such size, without a rows_problem(). Parameters and results are those
+// of among_rows().
 Positions positions(const KernelSpec& spec);
 
 }  // namespace morello

@@ -115,24 +115,31 @@ class Composer : public Artist {
       shape[shape.size() - 1] = extent(1);
       shape[shape.size() - 2] = extent(3);
     }
-    const size_t named = one_in(2) ? 0 : any<size_t>({0, 1, 2, 3}) % shape.size();
-    if (has_rows_ && shape[named] > 1) {
-      rows_ = shape[named];
-      const i64 granule = any<i64>({1, 1, 2, 3, 4, 8});
-      rows_text_ = granule == 1 ? "n" : fmt::format("n%{}", granule);
-      if (!one_in(3))
-        rows_text_ += fmt::format(" {} {}", one_in(2) ? "near" : "to",
-                                  granule * std::max<i64>(1, rows_ / granule));
-    }
+    if (has_rows_) name_one_of(shape, "n");
+    if (has_rows_ && one_in(3)) name_one_of(shape, "m");
     return {param(first_types_, shape, multiplies(steps_[0]) && !pictures), shape};
   }
 
   // As many as there are rows are so many as run time says, wherever they occur. What is refused is
   // drawn again: most where windows move along them.
+  void name_one_of(const Shape& shape, const std::string& name) {
+    const i64 rows = shape[one_in(2) ? 0 : any<size_t>({0, 1, 2, 3}) % shape.size()];
+    if (rows == 1 || named_.contains(rows)) return;
+    const i64 granule = any<i64>({1, 1, 2, 3, 4, 8});
+    std::string first = granule == 1 ? name : fmt::format("{}%{}", name, granule);
+    if (!one_in(3))
+      first += fmt::format(" {} {}", one_in(2) ? "near" : "to",
+                           granule * std::max<i64>(1, rows / granule));
+    named_[rows] = {name, first};
+  }
+
   std::string shape_text(const Shape& shape) {
     std::vector<std::string> out;
-    for (const i64 n : shape)
-      out.push_back(n == rows_ ? std::exchange(rows_text_, "n") : fmt::format("{}", n));
+    for (const i64 n : shape) {
+      const auto named = named_.find(n);
+      out.push_back(named == named_.end() ? fmt::format("{}", n)
+                                          : std::exchange(named->second.next, named->second.name));
+    }
     return fmt::format("[{}]", fmt::join(out, ","));
   }
 
@@ -349,8 +356,10 @@ class Composer : public Artist {
   const bool has_rows_ = one_in(4);
   const bool plain_ = one_in(3) || (has_rows_ && !one_in(4)), strided_ = one_in(6),
              names_results_ = one_in(3);
-  i64 rows_ = 0;           // the extent that is known at run time only; 0: none
-  std::string rows_text_;  // what the next one of these is written as
+  struct Named {
+    std::string name, next;  // how the next one is written
+  };
+  std::map<i64, Named> named_;  // extents that are known at run time only
   bool integers_ = false, first_step_ = true;
   std::vector<std::string> types_, first_types_, stored_, results_;
   std::string result_;

@@ -170,6 +170,20 @@ constexpr Shape kRunTime[] = {
      "e = exp(s - broadcast(most, axis=2)), all = reduce_sum(e, axis=2), "
      "o = matmul(e, v) / broadcast(all, axis=2)",
      3},
+    {"attend_any(q: f32[m near 20,16], k: f32[n near 100,16], v: f32[n,24], mask: f32[m,n]): f32 = "
+     "matmul(softmax(matmul(q, transpose(k)) * 0.25 + mask, axis=1), v)",
+     2},
+    {"attend_any_heads(q: bf16[3,m near 9,16] order(1, 0, 2), k: bf16[3,n near 70,16] strided, "
+     "v: bf16[3,n,9]): (o: bf16[3,m,9] order(1, 0, 2), l: f32[3,m]) where "
+     "s = matmul(q, transpose(k)), e = exp(s - broadcast(reduce_max(s, axis=2), axis=2)), "
+     "l = reduce_sum(e, axis=2), o = matmul(e, v) / broadcast(l, axis=2)",
+     2},
+    {"softmax_any(x: f32[m near 20,n near 100] strided): bf16[m,n] col strided = softmax(x, "
+     "axis=1)",
+     2},
+    {"rows_of_rows(x: f32[b near 3,m%2 near 10,45], g: f32[m,45]): f32[b,m,45] order(1, 0, 2) = "
+     "softmax(x, axis=2) * broadcast(g, axis=0)",
+     2},
     {"attend_project(q: f32[6,8], k: f32[n near 50,8], v: f32[n,12], w: f32[12,20] packed): f32 = "
      "matmul(matmul(softmax(matmul(q, transpose(k)), axis=1), v), w)",
      1},
@@ -254,6 +268,11 @@ constexpr Shape kStages[] = {
     {"rounded_first(x: f32[93], y: bf16[93,2]): f16[93,2] = spread(t, axis=1) - y where t: bf16 = "
      "x",
      3},
+    // Threads read the least of a row while one of them gathers in the result.
+    {"ranges(x: f32[3,100000]): f32 = reduce_max(x - broadcast(reduce_min(x, axis=1), axis=1), "
+     "axis=1)",
+     4},
+    {"sum_and_least(x: f32[3,100000]): f32 = reduce_sum(x, axis=1) + reduce_min(x, axis=1)", 4},
 };
 
 // Of one stage, of several, in pieces; rows that begin at multiples of 16 bytes and not.

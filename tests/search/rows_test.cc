@@ -68,6 +68,27 @@ constexpr std::string_view kSummed[] = {
     "a = matmul(softmax(x, axis=1), y), b = reduce_max(y, axis=0)",
 };
 
+// Pieces of one size, each in pieces of another one.
+constexpr std::string_view kTwice[] = {
+    "(x: f32[m near 9,n near 20]): f32 = softmax(x, axis=1)",
+    "(x: f32[n near 20,m%2 near 8] strided): f32[n,m] strided = softmax(x, axis=0)",
+    "(q: f32[m near 9,4], k: f32[n near 20,4] strided, v: f32[n,6], mask: f32[m,n]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)) * 0.5 + mask, axis=1), v)",
+    "(q: bf16[m to 2,4], k: bf16[n%4 near 20,4], v: bf16[n,6]): (o: bf16[m,6], l: f32[m], s: "
+    "f32[n,m]) where p = matmul(q, transpose(k)), e = exp(p - broadcast(reduce_max(p, axis=1), "
+    "axis=1)), l = reduce_sum(e, axis=1), o = matmul(e, v) / broadcast(l, axis=1), "
+    "s = transpose(e)",
+    "(q: f32[2,m near 9,4], k: f32[2,n to 4,4], v: f32[2,n,6]): f32 = "
+    "matmul(softmax(matmul(q, transpose(k)), axis=2), v)",
+    // Nothing is summed over either.
+    "(x: f32[b near 3,m near 9,6]): f32[b,m,6] order(1, 0, 2) = softmax(x, axis=2)",
+    "(x: f32[m near 9,8], w: f32[8,n near 20], b: f32[n]): f32[m,n] = "
+    "matmul(relu(x), w) + b",
+    "(x: bf16[b near 2,m near 6,12], w: bf16[12,10] packed, v: bf16[10,12] packed): bf16 = "
+    "matmul(h, v) where h: bf16 = relu(matmul(x, w))",
+    "(x: f32[b to 3,m to 2,8]): f32 = softmax(x, axis=2)",
+};
+
 std::vector<std::vector<double>> small_params(const KernelSpec& k) {
   std::vector<std::vector<double>> out;
   int value = 0;
@@ -79,15 +100,31 @@ std::vector<std::vector<double>> small_params(const KernelSpec& k) {
   return out;
 }
 
+// Of two sizes, pairs of some numbers.
+std::vector<Counts> some_counts(const KernelSpec& k) {
+  const bool pairs = k.sizes().size() > 1;
+  std::vector<Counts> out = {{}};
+  for (const RunTimeSize& s : k.sizes()) {
+    std::vector<Counts> more;
+    for (const Counts& c : out)
+      for (const i64 granules :
+           pairs ? std::vector<i64>{1, 2, 7, 31} : std::vector<i64>{1, 2, 3, 5, 7, 12, 31, 50}) {
+        if (s.bound > 0 && granules * s.granule > s.bound) continue;
+        more.push_back(c);
+        more.back()[s.name] = granules * s.granule;
+      }
+    out = std::move(more);
+  }
+  return out;
+}
+
 void check_counts(const AnyRows& rows, const KernelSpec& k) {
-  const i64 granule = rows.size.granule;
-  for (const i64 granules : {1, 2, 3, 5, 7, 12, 31, 50}) {
-    const i64 count = granules * granule;
-    if (rows.size.bound > 0 && count > rows.size.bound) continue;
-    CAPTURE(count);
-    const KernelSpec fixed = with_rows(k, count);
+  for (const Counts& counts : some_counts(k)) {
+    CAPTURE(fmt::format("{}", counts));
+    KernelSpec fixed = k;
+    while (!fixed.sizes().empty()) fixed = with_rows(fixed, counts.at(rows_size(fixed).name));
     const auto params = small_params(fixed);
-    const std::vector<double> made = interpret(rows, k, count, params);
+    const std::vector<double> made = interpret(rows, k, counts, params);
     const std::vector<double> meant = evaluate(graph_of(fixed), params);
     REQUIRE(made.size() == meant.size());
     for (size_t i = 0; i < made.size(); ++i)
@@ -125,6 +162,10 @@ TEST_CASE("any number of rows is legal, right and the same text when read") {
 
 TEST_CASE("any number of positions is legal, right and the same text when read") {
   check_programs(kSummed);
+}
+
+TEST_CASE("any number of both is legal, right and the same text when read") {
+  check_programs(kTwice);
 }
 
 AnyRows rows_of(std::string_view text, int programs = kMostPrograms, const char* isa = "avx2") {
@@ -273,6 +314,28 @@ TEST_CASE("which pieces of positions there are") {
   CHECK(sizes("(q: f32[8,64], k: f32[n near 1024,64], v: f32[n,64]): f32 = "
               "matmul(softmax(matmul(q, transpose(k)), axis=1), v)")
             .ends_with(" 1, one rest"));
+}
+
+// Rows are cut first, and then what is summed, whatever comes first in the spec.
+TEST_CASE("which pieces are made of pieces") {
+  const auto sizes = [](std::string_view text, int programs = kMostPrograms) {
+    const AnyRows rows = rows_of(text, programs);
+    std::string out = fmt::format("{}: {}", rows.size.name, fmt::join(rows.pieces.sizes, " "));
+    for (const RowsPiece& p : rows.programs) {
+      REQUIRE(p.rows != nullptr);
+      out += fmt::format("; {}: {} sizes", p.rows->size.name, p.rows->pieces.sizes.size());
+    }
+    return out;
+  };
+  constexpr std::string_view kAttention =
+      "(k: f32[n near 256,64], q: f32[m near 64,64], v: f32[n,64]): f32 = "
+      "matmul(softmax(matmul(q, transpose(k)), axis=1), v)";
+  CHECK(sizes(kAttention) == "m: 64 4 1; n: 4 sizes; n: 4 sizes; n: 4 sizes");
+  CHECK(sizes(kAttention, kFewestPrograms) == "m: 64 1; n: 3 sizes; n: 3 sizes");
+  // One row at a time is as good as several, and then it is all there is.
+  CHECK(sizes("(x: f32[b near 64,m near 64,512]): f32 = softmax(x, axis=2)") == "b: 1; m: 2 sizes");
+  CHECK(sizes("(x: f32[b to 2,m near 64,512]): f32 = softmax(x, axis=2)") ==
+        "b: 2 1; m: 2 sizes; m: 3 sizes");
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ struct Allowance {
   int inside;
 };
 constexpr Allowance kAllowances[] = {
-    {kMostPrograms, {6, 8}, {3, 2}, kMostPrograms / 2},
-    {kMostPrograms / 2, {4, 4}, {3, 2}, kMostPrograms / 2},
+    {kMostPrograms, {6, 8}, {4, 2}, kMostPrograms / 2},
+    {kMostPrograms / 2, {5, 4}, {3, 2}, kMostPrograms / 2},
     {0, {3, 2}, {2, 2}, kFewestPrograms},
 };
 

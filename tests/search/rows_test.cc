@@ -330,7 +330,7 @@ TEST_CASE("which pieces are made of pieces") {
   constexpr std::string_view kAttention =
       "(k: f32[n near 256,64], q: f32[m near 64,64], v: f32[n,64]): f32 = "
       "matmul(softmax(matmul(q, transpose(k)), axis=1), v)";
-  CHECK(sizes(kAttention) == "m: 64 4 1; n: 4 sizes; n: 4 sizes; n: 4 sizes");
+  CHECK(sizes(kAttention) == "m: 64 16 4 1; n: 5 sizes; n: 5 sizes; n: 5 sizes; n: 5 sizes");
   CHECK(sizes(kAttention, kFewestPrograms) == "m: 64 1; n: 3 sizes; n: 3 sizes");
   // One row at a time is as good as several, and then it is all there is.
   CHECK(sizes("(x: f32[b near 64,m near 64,512]): f32 = softmax(x, axis=2)") == "b: 1; m: 2 sizes");

@@ -42,7 +42,7 @@ class RowsWriter {
     }
     gather();
     for (const RunTimeSize& s : spec_.sizes()) out_.sizes.push_back(s.name);
-    piece_tables(w_, loop_, rows_.pieces, of_.has_value());
+    piece_tables(w_, loop_, rows_.pieces, of_.has_value() || rows_.apart);
     run();
     out_.functions += w_.text();
     return std::move(out_);
@@ -54,12 +54,20 @@ class RowsWriter {
                         : RowsWriter(library_, *piece.rows, spec, stem).code();
   }
 
-  // A stride of the rest: results have other numbers there, because sums are parameters.
-  int from_rest(int symbol) const {
-    const int tensor = symbol / kMostDigits, params = static_cast<int>(spec_.params.size());
-    return tensor < params ? symbol : stride_symbol(tensor - sums(), symbol % kMostDigits);
+  // A stride of a part, or of the rest, whose tensors have other numbers: what is kept lies in
+  // results, and what the part makes are parameters of the rest.
+  int from_part(int symbol) const {
+    const int kept = symbol / kMostDigits - params() - (of_ ? of_->sums() : 0);
+    return !of_ || kept < 0 ? symbol : stride_symbol(place_of(kept), symbol % kMostDigits);
   }
-  int sums() const { return of_ ? static_cast<int>(of_->part.results.size()) : 0; }
+  int from_rest(int symbol) const {
+    const int tensor = symbol / kMostDigits, made = static_cast<int>(of_->part.results.size());
+    return tensor < params() + made ? from_part(symbol)
+                                    : stride_symbol(tensor - made, symbol % kMostDigits);
+  }
+  int params() const { return static_cast<int>(spec_.params.size()); }
+  // The tensor in whose memory something is kept.
+  int place_of(int kept) const { return params() + of_->kept[static_cast<size_t>(kept)]; }
 
   void take(const NestCode& p) {
     out_.functions += p.functions;
@@ -74,7 +82,7 @@ class RowsWriter {
   void gather() {
     for (const NestCode& p : programs_) {
       take(p);
-      out_.strides.insert(p.strides.begin(), p.strides.end());
+      for (const int s : p.strides) out_.strides.insert(from_part(s));
     }
     // A loop goes on by one that programs need not.
     const std::vector<const Param*> all = tensors();
@@ -84,8 +92,8 @@ class RowsWriter {
     for (const NestCode* p : {&join_, &rest_}) take(*p);
     for (const int s : rest_.strides) out_.strides.insert(from_rest(s));
     i64 bytes = 0;
-    for (size_t i = 0; i < of_->part.results.size(); ++i) {
-      const Param& p = of_->part.result(i);
+    for (int i = 0; i < of_->sums(); ++i) {
+      const Param& p = of_->part.result(static_cast<size_t>(i));
       places_.push_back(bytes);
       bytes += round_up_to_line(count_elements(extents(p.shape)) * morello::bytes(p.dtype));
     }
@@ -127,6 +135,7 @@ class RowsWriter {
   }
 
   void all_pieces() {
+    if (rows_.apart) return all_apart();
     w_.line("int whole = 0;");
     largest_piece(w_, loop_, rows_.pieces, "whole", extent_);
     w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < {1};)", loop_, extent_);
@@ -134,6 +143,20 @@ class RowsWriter {
     each_piece(given_params(true) + given_results(true));
     w_.line("at{0} += sizes{0}[which{0}];", loop_);
     w_.close();
+  }
+
+  // None of which overlap.
+  void all_apart() {
+    next_apart();
+    each_piece(given_params(true) + given_results(true));
+    w_.line("at{0} += sizes{0}[which{0}];", loop_);
+    w_.close();
+  }
+  void next_apart() {
+    w_.line("int which{} = 0;", loop_);
+    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < {1};)", loop_, extent_);
+    largest_piece(w_, loop_, rows_.pieces, fmt::format("which{}", loop_),
+                  fmt::format("{} - at{}", extent_, loop_));
   }
 
   // Sums so far, those of a piece, and where both become one.
@@ -148,22 +171,20 @@ class RowsWriter {
     w_.line("unsigned char* more = sums + {};", each);
     w_.line("unsigned char* both = more + {};", each);
     if (outside) w_.line("workspace += {};", kRuns * each);
-    w_.line("int which{} = 0;", loop_);
-    w_.open("for (std::ptrdiff_t at{0} = 0; at{0} < {1};)", loop_, extent_);
-    largest_piece(w_, loop_, rows_.pieces, fmt::format("which{}", loop_),
-                  fmt::format("{} - at{}", extent_, loop_));
+    next_apart();
     w_.line("unsigned char* to = at{} == 0 ? sums : more;", loop_);
-    each_piece(given_params(true) + run_of_sums("to", true));
+    each_piece(given_params(true) + run_of_sums("to", true) + kept(true));
     w_.line("at{0} += sizes{0}[which{0}];", loop_);
     w_.line("if (to == sums) continue;");
     w_.line("{}join_run({}{}{}{});", stem_, run_of_sums("sums", false).substr(2),
-            run_of_sums("more", false), run_of_sums("both", true), behind(join_));
+            run_of_sums("more", false), run_of_sums("both", true),
+            behind(join_, [](int s) { return s; }));
     w_.line("unsigned char* free = sums;");
     w_.line("sums = both;");
     w_.line("both = free;");
     w_.close();
-    w_.line("{}rest_run({}{}{}{});", stem_, given_params(false), run_of_sums("sums", false),
-            given_results(false), behind_rest());
+    w_.line("{}rest_run({}{}{}{}{});", stem_, given_params(false), run_of_sums("sums", false),
+            kept(false), given_results(false), behind(rest_, [&](int s) { return from_rest(s); }));
   }
 
   void each_piece(const std::string& args) {
@@ -171,7 +192,7 @@ class RowsWriter {
     for (size_t i = 0; i < programs_.size(); ++i) {
       const bool last = i + 1 == programs_.size();
       w_.line("{}: {}piece_{}_run({}{}); break;", last ? "default" : fmt::format("case {}", i),
-              stem_, i, args, behind(programs_[i]));
+              stem_, i, args, behind(programs_[i], [&](int s) { return from_part(s); }));
     }
     w_.close();
   }
@@ -187,6 +208,12 @@ class RowsWriter {
     std::string out;
     const size_t params = spec_.params.size();
     for (size_t t = params; t < params + spec_.results.size(); ++t) out += ", " + pointer(t, moved);
+    return out;
+  }
+  std::string kept(bool moved) const {
+    std::string out;
+    for (int i = 0; i < static_cast<int>(of_->kept.size()); ++i)
+      out += ", " + pointer(static_cast<size_t>(place_of(i)), moved);
     return out;
   }
   std::string pointer(size_t t, bool moved) const {
@@ -214,20 +241,14 @@ class RowsWriter {
     for (const std::string& s : sizes) out.push_back(extent(s));
     return out;
   }
-  // What a program takes behind pointers.
-  static std::string behind(const NestCode& p) {
+  // What a program takes behind pointers; its strides are symbols of others here.
+  static std::string behind(const NestCode& p, const auto& symbol) {
     std::string out;
     for (const std::string& e : extents_of(p.sizes)) out += ", " + e;
-    for (const int s : p.strides) out += ", " + stride_name(s);
+    for (const int s : p.strides) out += ", " + stride_name(symbol(s));
     if (p.workspace_bytes > 0) out += ", workspace";
     if (p.parallel) out += ", pool";
     return out;
-  }
-  std::string behind_rest() const {
-    NestCode here = rest_;
-    here.strides.clear();
-    for (const int s : rest_.strides) here.strides.insert(from_rest(s));
-    return behind(here);
   }
 
   static constexpr i64 kRuns = 3;  // of sums

@@ -52,8 +52,7 @@ Computation part_in_all_dims(const Graph& g, int stage, const GraphExtents& exte
   const Computation& all = g.stages[stage].computation;
   Computation part = with_extents(all, stage_extents(g, stage, extents));
   for (int t = 0; t < all.tensors(); ++t) {
-    const auto operands = part.operands.size();
-    Operand& o = static_cast<size_t>(t) < operands ? part.operands[t] : part.extras[t - operands];
+    Operand& o = part.tensor(t);
     const auto buffer = buffers.find(g.buffer_of(g.tensor_of(stage, t)));
     const std::vector<i64> shape = buffer == buffers.end() ? shape_of(g, stage, t) : buffer->second;
     if (!o.shape.empty() && o.shape != shape && !o.strided) o.strides = strides_in(o, shape);

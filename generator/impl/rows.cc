@@ -23,8 +23,13 @@ std::string piece_head(const RunTimeSize& size, i64 rows) {
 class RowsParser {
  public:
   RowsParser(std::vector<Line> lines, const KernelSpec& spec, const Machine& machine,
-             const Isa& isa, RowShare share)
-      : lines_(std::move(lines)), spec_(spec), machine_(machine), isa_(isa), share_(share) {}
+             const Isa& isa, RowShare share, bool apart)
+      : lines_(std::move(lines)),
+        spec_(spec),
+        machine_(machine),
+        isa_(isa),
+        share_(share),
+        apart_(apart) {}
 
   AnyRows program() {
     if (lines_.empty()) fail(Line{}, 1, 1, "empty program");
@@ -33,6 +38,7 @@ class RowsParser {
     for (const std::string& word : {std::string("pieces"), std::string("of"), size.name + ":"})
       r.expect(word);
     AnyRows rows{.size = size, .pieces = {}, .programs = {}};
+    rows.apart = apart_;
     while (!r.done()) rows.pieces.sizes.push_back(r.number("a number of rows"));
     if (std::string why = sizes_problem(rows.pieces, size); !why.empty())
       fail(lines_[0], lines_[0].words[0], why);
@@ -43,10 +49,11 @@ class RowsParser {
     const KernelSpec each = of ? of->part : cut ? among_rows(spec_) : spec_;
     for (const i64 n : rows.pieces.sizes)
       rows.programs.push_back(
-          piece(piece_head(size, n), with_rows(each, n), share_.part(n, size.nominal())));
+          piece(piece_head(size, n), with_rows(each, n), share_.part(n, size.nominal()), apart_));
     if (of) {
-      RowsPiece join = piece("join:", of->join, {});
-      rows.sums = JoinedSums{std::move(join), piece("rest:", of->rest, share_)};
+      RowsPiece join = piece("join:", of->join, {}, false);
+      const bool apart = apart_ || !of->kept.empty();
+      rows.sums = JoinedSums{std::move(join), piece("rest:", of->rest, share_, apart)};
     }
     if (at_ < lines_.size()) fail(lines_[at_], lines_[at_].words[0], "there is no such piece");
     choose_rests(rows);
@@ -54,7 +61,7 @@ class RowsParser {
   }
 
  private:
-  RowsPiece piece(const std::string& head, const KernelSpec& spec, RowShare share) {
+  RowsPiece piece(const std::string& head, const KernelSpec& spec, RowShare share, bool apart) {
     if (at_ == lines_.size())
       fail(lines_.back(), lines_.back().words[0], fmt::format("no `{}` behind it", head));
     Reader r(lines_[at_++], 0);
@@ -67,7 +74,7 @@ class RowsParser {
     const std::string text = outdented(begin, at_);
     if (!spec.sizes().empty()) {
       out.rows = std::make_shared<const AnyRows>(
-          RowsParser(lines::split_lines(text), spec, machine_, isa_, share).program());
+          RowsParser(lines::split_lines(text), spec, machine_, isa_, share, apart).program());
       return out;
     }
     Result<Fusion> fusion = parse_fusion(text, spec, machine_, isa_, share);
@@ -92,6 +99,7 @@ class RowsParser {
   const Machine& machine_;
   const Isa& isa_;
   const RowShare share_;  // of the whole kernel
+  const bool apart_;      // AnyRows::apart
   size_t at_ = 0;
 };
 
@@ -121,22 +129,26 @@ Values rows_of(const KernelSpec& spec, i64 count, const Cut& cut, const Values& 
   return given;
 }
 
-// Results of some rows, one behind the other, to their places among all.
-void put_rows(const KernelSpec& spec, i64 count, const Cut& cut, const std::vector<double>& values,
-              Values& made) {
-  const KernelSpec part = with_rows(spec, cut.length);
-  auto next = values.begin();
-  for (size_t i = 0; i < made.size(); ++i) {
-    const auto begin = next;
-    next += count_elements(extents(part.result(i).shape));
-    const int axis = rows_axis(spec.result(i), rows_size(spec).name);
-    if (axis < 0)
-      std::copy(begin, next, made[i].begin());
-    else
-      each_run(spec.result(i), axis, count, cut.at, cut.length, [&](i64 to, i64 from, i64 n) {
-        std::copy(begin + from, begin + from + n, made[i].begin() + to);
-      });
+// Of a result of a kernel that expects what there is, some rows to their place among all.
+void put_rows(const KernelSpec& spec, size_t result, const Cut& cut,
+              const std::vector<double>& values, std::vector<double>& made) {
+  const Param& p = spec.result(result);
+  const int axis = rows_axis(p, rows_size(spec).name);
+  if (axis < 0) {
+    made = values;
+    return;
   }
+  const i64 count = p.shape[static_cast<size_t>(axis)].extent;
+  each_run(p, axis, count, cut.at, cut.length, [&](i64 to, i64 from, i64 n) {
+    std::copy(values.begin() + from, values.begin() + from + n, made.begin() + to);
+  });
+}
+
+Values room_for_results(const KernelSpec& spec) {
+  Values out;
+  for (size_t i = 0; i < spec.results.size(); ++i)
+    out.emplace_back(static_cast<size_t>(count_elements(extents(spec.result(i).shape))));
+  return out;
 }
 
 // Results one behind the other, each by itself.
@@ -162,10 +174,15 @@ std::vector<double> interpret_sums(const AnyRows& rows, const KernelSpec& spec,
                                    const Counts& counts, const Values& params) {
   const Positions of = positions(spec);
   const i64 count = counts.at(rows.size.name);
-  Values sums;
+  const KernelSpec part = expecting(of.part, counts);
+  const auto kept_from = static_cast<size_t>(of.sums());
+  Values sums, all = room_for_results(part);
   for (const Cut& cut : cuts(rows.pieces, count, true)) {
     const RowsPiece& piece = rows.programs[static_cast<size_t>(cut.which)];
-    Values more = apart(of.part, interpret(*piece.fusion, rows_of(spec, count, cut, params)));
+    Values more = apart(with_rows(part, cut.length),
+                        interpret(*piece.fusion, rows_of(spec, count, cut, params)));
+    for (size_t i = kept_from; i < more.size(); ++i) put_rows(part, i, cut, more[i], all[i]);
+    more.resize(kept_from);
     if (cut.at == 0) {
       sums = std::move(more);
       continue;
@@ -175,6 +192,7 @@ std::vector<double> interpret_sums(const AnyRows& rows, const KernelSpec& spec,
   }
   Values given = params;
   given.insert(given.end(), sums.begin(), sums.end());
+  given.insert(given.end(), all.begin() + of.sums(), all.end());
   return interpret_piece(rows.sums->rest, of.rest, counts, given);
 }
 
@@ -212,7 +230,7 @@ bool has_every_number(const PiecedDim& pieces, const RunTimeSize& size) {
 }
 
 void choose_rests(AnyRows& rows) {
-  if (rows.sums) return;
+  if (rows.sums || rows.apart) return;
   std::vector<i64> cycles;
   for (const RowsPiece& p : rows.programs) cycles.push_back(p.cost_cycles + kTurnCycles);
   choose_rests(rows.pieces, cycles);
@@ -250,7 +268,7 @@ std::string print(const AnyRows& rows) {
 Result<AnyRows> parse_rows(std::string_view text, const KernelSpec& spec, const Machine& machine,
                            const Isa& isa) {
   try {
-    return RowsParser(lines::split_lines(text), spec, machine, isa, {}).program();
+    return RowsParser(lines::split_lines(text), spec, machine, isa, {}, false).program();
   } catch (const lines::Failure& f) {
     return f.diagnostic;
   }
@@ -260,16 +278,14 @@ std::vector<double> interpret(const AnyRows& rows, const KernelSpec& spec, const
                               const Values& params) {
   const KernelSpec all = expecting(spec, counts);
   if (rows.sums) return interpret_sums(rows, all, counts, params);
-  Values made;
-  for (size_t i = 0; i < spec.results.size(); ++i)
-    made.emplace_back(static_cast<size_t>(count_elements(extents(all.result(i).shape))));
+  Values made = room_for_results(all);
   const i64 count = counts.at(rows.size.name);
-  for (const Cut& cut : cuts(rows.pieces, count, false)) {
+  for (const Cut& cut : cuts(rows.pieces, count, rows.apart)) {
     const RowsPiece& piece = rows.programs[static_cast<size_t>(cut.which)];
-    put_rows(all, count, cut,
-             interpret_piece(piece, with_rows(all, cut.length), counts,
-                             rows_of(all, count, cut, params)),
-             made);
+    const KernelSpec part = with_rows(all, cut.length);
+    const Values some =
+        apart(part, interpret_piece(piece, part, counts, rows_of(all, count, cut, params)));
+    for (size_t i = 0; i < made.size(); ++i) put_rows(all, i, cut, some[i], made[i]);
   }
   std::vector<double> out;
   for (const std::vector<double>& m : made) out.insert(out.end(), m.begin(), m.end());

@@ -53,6 +53,8 @@ struct AnyRows {
   PiecedDim pieces;                 // of rows, whatever dim they are in a stage; none is elastic
   std::vector<RowsPiece> programs;  // one for every size
   std::optional<JoinedSums> sums = std::nullopt;  // over positions, of which pieces are
+  // Pieces may not overlap: they find what is kept where they write (spec/positions.h).
+  bool apart = false;
 };
 
 // Whether these pieces are all numbers that there are: none is cut.

@@ -18,6 +18,7 @@ namespace morello {
 struct PieceOfRows {
   i64 bytes = 0;  // of all its parameters and results together
   RowShare share = {};
+  bool apart = false;  // AnyRows::apart
   // The orders in which parameters are packed ahead of time (packed_order_text()), chosen by
   // others.
   std::map<int, std::string> orders = {};

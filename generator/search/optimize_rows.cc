@@ -89,6 +89,7 @@ class RowsSearch {
     if (!chosen) return stopped_;
     const i64 largest = *chosen;
     AnyRows rows{.size = size_, .pieces = {}, .programs = {}};
+    rows.apart = options_.piece.apart;
     rows.pieces = exact() ? PiecedDim{0, {menu_.rbegin(), menu_.rend()}, 0} : pieces(largest);
     for (const i64 n : rows.pieces.sizes) {
       const Optimum* piece = program(n);
@@ -201,6 +202,7 @@ class RowsSearch {
   std::optional<Optimum> find_rest() {
     SearchOptions options = options_;
     options.piece.share = share_;
+    options.piece.apart |= !sums_->kept.empty();
     return taken(search(sums_->rest, options));
   }
 
@@ -225,8 +227,9 @@ class RowsSearch {
       const bool listed = std::find(menu_.begin(), menu_.end(), size) != menu_.end();
       return listed && !elastic ? cost(size) : Cost::infinite();
     };
-    return fixed_pieces(sums_ ? WholePieces::kSummed : WholePieces::kParallel, size_.granule,
-                        largest, allowed_.sizes, kEarned, price);
+    return fixed_pieces(
+        sums_ || options_.piece.apart ? WholePieces::kSummed : WholePieces::kParallel,
+        size_.granule, largest, allowed_.sizes, kEarned, price);
   }
 
   const Machine& machine_;

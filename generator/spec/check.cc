@@ -275,8 +275,7 @@ bool Checker::result(size_t i) {
       const int is =
           t == c.inputs() ? spec_.made_by(static_cast<int>(s)) : spec_.stages[s].arguments[input++];
       if (is != tensor) continue;
-      const size_t operands = c.operands.size();
-      Operand& o = static_cast<size_t>(t) < operands ? c.operands[t] : c.extras[t - operands];
+      Operand& o = c.tensor(t);
       if (o.shape.empty()) continue;  // read as one number
       o.layout = made.layout;
       o.strided = made.strided;

@@ -28,6 +28,8 @@ const Operand& Computation::tensor(int t) const {
   return t < n ? operands[t] : extras[t - n];
 }
 
+Operand& Computation::tensor(int t) { return const_cast<Operand&>(std::as_const(*this).tensor(t)); }
+
 bool touches(const Operand& o, int d) {
   for (const AxisMap& axis : o.axes)
     for (const AxisTerm& term : axis)

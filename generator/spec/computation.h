@@ -112,6 +112,9 @@ struct Computation {
   // The operands, then the extras: what code has a pointer to.
   int tensors() const { return static_cast<int>(operands.size() + extras.size()); }
   const Operand& tensor(int t) const;
+  Operand& tensor(int t);
+  // Which of them an argument of a stage is: all but the output, in this order.
+  int tensor_of(int argument) const { return argument < inputs() ? argument : argument + 1; }
   // The type of what is stored, before it is converted to the output's.
   Dtype result() const { return finish.empty() ? compute : finish.back().type; }
   // Whether sums (or what else values are combined into: code and comments call them all so) lie in

@@ -30,24 +30,43 @@ class Cutting {
         draft_(apart(spec_)) {}
 
   Positions run() {
-    if (std::optional<ShiftedSums> shifted = shifted_sums(apart(spec_))) {
-      draft_ = std::move(shifted->draft);
-      max_ = shifted->max;
-      exp_ = shifted->exp;
-      shifted_ = {shifted->sums.begin(), shifted->sums.end()};
+    std::optional<ShiftedSums> shifted = shifted_sums(apart(spec_));
+    if (!shifted) return unshifted();
+    if (!multiplies(*shifted)) {
+      Positions steps = unshifted();
+      if (sums_positions(steps.rest) && !positions(steps.rest).kept.empty()) return steps;
     }
-    if (!choose()) {
-      draft_ = Draft(apart(spec_));
-      max_ = exp_ = -1;
-      shifted_.clear();
-      choose();
-    }
-    for (int& sum : sums_) split(sum);
-    return {part(), join(), rest()};
+    draft_ = std::move(shifted->draft);
+    max_ = shifted->max;
+    exp_ = shifted->exp;
+    shifted_ = {shifted->sums.begin(), shifted->sums.end()};
+    return choose() ? cut() : unshifted();
   }
 
  private:
   static Graph apart(const KernelSpec& spec) { return graph_of(spec, Dims::kApart); }
+
+  Positions unshifted() {
+    draft_ = Draft(apart(spec_));
+    max_ = exp_ = -1;
+    shifted_.clear();
+    choose();
+    return cut();
+  }
+
+  Positions cut() {
+    for (int& sum : sums_) split(sum);
+    keep();
+    std::vector<int> kept;
+    for (const auto& [tensor, result] : kept_) kept.push_back(result);
+    return {part(), join(), rest(), std::move(kept)};
+  }
+
+  // Products of what is shifted: as in attention, where exponentials are the lesser part.
+  static bool multiplies(ShiftedSums& s) {
+    return std::any_of(s.sums.begin(), s.sums.end(),
+                       [&](int t) { return s.draft.at(t).stage.computation.inputs() > 1; });
+  }
 
   // The sums that need no other ones over positions, whatever is made of them. False: sums of
   // exponentials do.
@@ -116,9 +135,91 @@ class Cutting {
     d.items = std::move(kept);
   }
 
+  // What stages need sums for, and those.
+  std::set<int> waiting() const {
+    std::set<int> out(sums_.begin(), sums_.end());
+    for (const Draft::Item& i : draft_.items)
+      for (const int t : i.stage.arguments)
+        if (out.contains(t)) out.insert(i.tensor);
+    return out;
+  }
+
+  // What costs a function to compute again, and one stage alone makes a result of.
+  void keep() {
+    kept_.clear();
+    const std::set<int> waits = waiting();
+    for (size_t r = 0; r < draft_.results.size(); ++r) {
+      const int result = draft_.results[r];
+      for (const int t :
+           waits.contains(result) ? draft_.at(result).stage.arguments : std::vector<int>()) {
+        if (!can_keep(t, result, waits)) continue;
+        kept_.emplace_back(t, static_cast<int>(r));
+        lay_out(t, draft_.at(result).made);
+        break;
+      }
+    }
+  }
+
+  static bool alike(const Param& a, const Param& b) {
+    return a.dtype == b.dtype && a.shape == b.shape;
+  }
+  int params() const { return static_cast<int>(draft_.params.size()); }
+
+  bool can_keep(int t, int result, const std::set<int>& waits) {
+    const auto is = [t](int other) { return other == t; };
+    if (t < params() || waits.contains(t)) return false;
+    if (std::any_of(draft_.results.begin(), draft_.results.end(), is)) return false;
+    const Draft::Item &made = draft_.at(t), &reader = draft_.at(result);
+    const Computation& c = reader.stage.computation;
+    if (count_functions(made.stage.computation.body) == 0 || !made.stage.border.empty() ||
+        c.reduces() || !reader.stage.border.empty())
+      return false;
+    if (!alike(made.made, reader.made)) return false;
+    if (rows_axis(made.made, rows_size(spec_).name) < 0) return false;
+    for (size_t a = 0; a < reader.stage.arguments.size(); ++a) {
+      const int read = reader.stage.arguments[a];
+      const bool elements = c.tensor(c.tensor_of(static_cast<int>(a))).axes == c.output().axes;
+      if (is(read) && !elements) return false;
+      // Of a rest: it may be there already.
+      if (read < params() && elements &&
+          alike(draft_.params[static_cast<size_t>(read)], reader.made))
+        return false;
+    }
+    // Once results are being made, nobody else may read it.
+    return std::all_of(draft_.items.begin(), draft_.items.end(), [&](const Draft::Item& i) {
+      const std::vector<int>& read = i.stage.arguments;
+      return i.tensor == result || !waits.contains(i.tensor) ||
+             std::none_of(read.begin(), read.end(), is) ||
+             std::find(sums_.begin(), sums_.end(), i.tensor) != sums_.end();
+    });
+  }
+
+  // In memory, as another one of the same shape.
+  void lay_out(int tensor, const Param& like) {
+    const auto set = [&](auto& o) {
+      o.layout = like.layout;
+      o.strided = like.strided;
+    };
+    set(draft_.at(tensor).made);
+    set(draft_.at(tensor).stage.computation.operands.back());
+    for (Draft::Item& i : draft_.items)
+      for (size_t a = 0; a < i.stage.arguments.size(); ++a)
+        if (i.stage.arguments[a] == tensor) {
+          Computation& c = i.stage.computation;
+          set(c.tensor(c.tensor_of(static_cast<int>(a))));
+        }
+  }
+
+  // Sums, then what is kept.
+  std::vector<int> results_of_part() const {
+    std::vector<int> out = sums_;
+    for (const auto& [tensor, result] : kept_) out.push_back(tensor);
+    return out;
+  }
+
   KernelSpec part() const {
     Draft d = draft_;
-    d.results = sums_;
+    d.results = results_of_part();
     keep_needed(d, {});
     if (exp_ >= 0) {  // others than these may be greater
       Expression& e = d.at(exp_).stage.computation.body;
@@ -129,14 +230,15 @@ class Cutting {
 
   KernelSpec rest() const {
     Draft d = draft_;
-    keep_needed(d, sums_);
-    const auto given = static_cast<int>(d.params.size()), sums = static_cast<int>(sums_.size());
-    const auto number = [&](int t) {  // sums become parameters behind those of the kernel
-      const auto sum = std::find(sums_.begin(), sums_.end(), t);
-      if (sum != sums_.end()) return given + static_cast<int>(sum - sums_.begin());
-      return t < given ? t : t + sums;
+    const std::vector<int> made = results_of_part();
+    keep_needed(d, made);
+    const auto given = static_cast<int>(d.params.size()), more = static_cast<int>(made.size());
+    const auto number = [&](int t) {  // they become parameters behind those of the kernel
+      const auto at = std::find(made.begin(), made.end(), t);
+      if (at != made.end()) return given + static_cast<int>(at - made.begin());
+      return t < given ? t : t + more;
     };
-    for (const int t : sums_) d.params.push_back(draft_.items[draft_.find(t)].made);
+    for (const int t : made) d.params.push_back(draft_.items[draft_.find(t)].made);
     for (Draft::Item& i : d.items) {
       i.tensor = number(i.tensor);
       for (int& t : i.stage.arguments) t = number(t);
@@ -149,9 +251,10 @@ class Cutting {
 
   const KernelSpec spec_;
   Draft draft_;
-  int max_ = -1, exp_ = -1;  // tensors; -1: there are no exponentials
-  std::set<int> shifted_;    // sums over these
-  std::vector<int> sums_;    // tensors
+  int max_ = -1, exp_ = -1;                // tensors; -1: there are no exponentials
+  std::set<int> shifted_;                  // sums over these
+  std::vector<int> sums_;                  // tensors
+  std::vector<std::pair<int, int>> kept_;  // tensors, and which result each becomes
 };
 
 // The kernel that makes sums over two runs one.

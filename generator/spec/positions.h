@@ -9,7 +9,14 @@
 //
 // Sums of exponentials of what is less than a maximum over the same positions need that of their
 // own run only (algebra.h, online()); other sums that need a sum are part of the rest, which is cut
-// in the same way. What has positions and the rest needs is computed again from parameters.
+// in the same way. What has positions and the rest needs is computed again from parameters; or
+// *kept*, where a result is made of it element by element: parts store it in the memory of that
+// result. So softmax as a whole is cut in two steps, and takes its exponentials once:
+//
+//   softmax(x, axis=1)      part  m = max over n of x[n]
+//                           rest  part  e[n] = exp(x[n] - m)       s = sum over n of e[n]
+//                                 join  s = s0 + s1
+//                                 rest  out[n] = e[n] * (1 / s)
 #pragma once
 
 #include "spec/kernel_spec.h"
@@ -17,9 +24,12 @@
 namespace morello {
 
 struct Positions {
-  KernelSpec part;  // the kernel's parameters -> sums over positions: its results
-  KernelSpec join;  // sums over a run, then those over another one -> those over both
-  KernelSpec rest;  // the kernel's parameters, then sums -> the kernel's results
+  KernelSpec part;        // the kernel's parameters -> sums over positions, then what is kept
+  KernelSpec join;        // sums over a run, then those over another one -> those over both
+  KernelSpec rest;        // the kernel's parameters, then results of a part -> the kernel's results
+  std::vector<int> kept;  // in the memory of which of the kernel's results, in this order
+
+  int sums() const { return static_cast<int>(part.results.size() - kept.size()); }
 };
 
 // Whether something is summed, or compared, over the size that is cut first (rows_size()), as then

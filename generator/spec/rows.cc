@@ -126,10 +126,9 @@ void set_strided(KernelSpec& spec, int tensor) {
   p.strided = true;
   for (size_t s = 0; s < spec.stages.size(); ++s) {
     Computation& c = spec.stages[s].computation;
-    const auto inputs = static_cast<size_t>(c.inputs());
-    for (size_t t = 0; t < spec.stages[s].arguments.size(); ++t)
-      if (spec.stages[s].arguments[t] == tensor)
-        (t < inputs ? c.operands[t] : c.extras[t - inputs]).strided = true;
+    for (size_t a = 0; a < spec.stages[s].arguments.size(); ++a)
+      if (spec.stages[s].arguments[a] == tensor)
+        c.tensor(c.tensor_of(static_cast<int>(a))).strided = true;
     if (spec.made_by(static_cast<int>(s)) == tensor) c.operands.back().strided = true;
   }
 }

@@ -170,6 +170,15 @@ constexpr Shape kRunTime[] = {
      "e = exp(s - broadcast(most, axis=2)), all = reduce_sum(e, axis=2), "
      "o = matmul(e, v) / broadcast(all, axis=2)",
      3},
+    // Exponentials lie where the result will, and other ones, of these, cannot.
+    {"softmax_down(x: f32[n near 100,33] strided): f32 strided = softmax(x * 2, axis=0)", 2},
+    {"softmax_and_sum(x: f32[m near 9,n near 100]): (s: f32[m], y: f32[m,n] col) where "
+     "e = exp(x - broadcast(reduce_max(x, axis=1), axis=1)), s = reduce_sum(e, axis=1), "
+     "y = e / broadcast(s, axis=1)",
+     3},
+    {"twice(x: f32[4,n near 20]): f32 = e * d / broadcast(reduce_sum(d, axis=1), axis=1) where "
+     "e = exp(x), d = exp(x - broadcast(reduce_sum(e, axis=1), axis=1))",
+     1},
     {"attend_any(q: f32[m near 20,16], k: f32[n near 100,16], v: f32[n,24], mask: f32[m,n]): f32 = "
      "matmul(softmax(matmul(q, transpose(k)) * 0.25 + mask, axis=1), v)",
      2},

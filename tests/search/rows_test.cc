@@ -63,6 +63,8 @@ constexpr std::string_view kSummed[] = {
     "axis=1) * 2",
     "(x: f32[4,n near 20]): (y: f32[4,n], e: f32[4,n]) where m = reduce_max(x, axis=1), "
     "e = exp(x - broadcast(m, axis=1)), y = e / broadcast(reduce_sum(e, axis=1), axis=1)",
+    "(x: f32[4,n near 20]): f32 = e * d / broadcast(reduce_sum(d, axis=1), axis=1) where "
+    "e = exp(x), d = exp(x - broadcast(reduce_sum(e, axis=1), axis=1))",
     // The largest number of all is of no use before it is known; other sums beside it.
     "(x: f32[4,n near 20], y: f32[n,3]): (a: f32[4,3], b: f32[3]) where "
     "a = matmul(softmax(x, axis=1), y), b = reduce_max(y, axis=0)",

@@ -32,7 +32,13 @@ std::string text_of(const KernelSpec& k) {
 }
 
 std::string text_of(const Positions& p) {
-  return "part\n" + text_of(p.part) + "join\n" + text_of(p.join) + "rest\n" + text_of(p.rest);
+  std::string kept;
+  for (int i = 0; i < static_cast<int>(p.kept.size()); ++i)
+    kept +=
+        fmt::format("  {} in result {}\n", p.part.result(static_cast<size_t>(p.sums() + i)).name,
+                    p.kept[static_cast<size_t>(i)]);
+  return "part\n" + text_of(p.part) + (kept.empty() ? "" : "kept\n" + kept) + "join\n" +
+         text_of(p.join) + "rest\n" + text_of(p.rest);
 }
 
 TEST_CASE("what a piece, the join of two and the rest compute") {
@@ -90,10 +96,58 @@ rest
   }
 }
 
+// In two steps, of which the second is the rest of the first.
+TEST_CASE("exponentials are kept in the memory of a result") {
+  const Positions first = positions(parsed("(x: f32[2,n] col): f32 col = softmax(x, axis=1)"));
+  CHECK(text_of(first) == R"(part
+  *t0 = (x: f32[i0,k] col) -> f32[i0]: in0, max over k; i0=2 k=n~2
+join
+  *t0 = (t0_before: f32[i0], t0_more: f32[i0]) -> f32[i0]: max(in0, in1); i0=2
+rest
+  t1 = (x: f32[i0,i1] col, t0: f32[i0]) -> f32[i0,i1]: exp_nonpositive(in0 - extra0); i0=2 i1=n~2
+  t2_sum = (t1: f32[i0,k]) -> f32[i0]: in0, sum over k; i0=2 k=n~2
+  t2 = (t2_sum: f32[i0]) -> f32[i0]: 1 / in0; i0=2
+  *out = (t1: f32[i0,i1], t2: f32[i0]) -> f32[i0,i1] col: in0 * extra0; i0=2 i1=n~2
+)");
+  CHECK(text_of(positions(first.rest)) == R"(part
+  *t1 = (x: f32[i0,i1] col, t0: f32[i0]) -> f32[i0,i1] col: exp_nonpositive(in0 - extra0); i0=2 i1=n~2
+  *t2_sum = (t1: f32[i0,k] col) -> f32[i0]: in0, sum over k; i0=2 k=n~2
+kept
+  t1 in result 0
+join
+  *t2_sum = (t2_sum_before: f32[i0], t2_sum_more: f32[i0]) -> f32[i0]: in0 + in1; i0=2
+rest
+  t2 = (t2_sum: f32[i0]) -> f32[i0]: 1 / in0; i0=2
+  *out = (t1: f32[i0,i1] col, t2: f32[i0]) -> f32[i0,i1] col: in0 * extra0; i0=2 i1=n~2
+)");
+  const auto kept = [](std::string_view text) {
+    Positions p = positions(parsed(text));
+    size_t all = p.kept.size();
+    while (sums_positions(p.rest)) {
+      p = positions(p.rest);
+      all += p.kept.size();
+    }
+    return all;
+  };
+  CHECK(kept("(x: f32[2,n]): f32 = softmax(x, axis=1)") == 1);
+  CHECK(kept("(x: f32[2,n]): (y: f32[2,n], s: f32[2]) where m = reduce_max(x, axis=1), "
+             "e = exp(x - broadcast(m, axis=1)), s = reduce_sum(e, axis=1), "
+             "y = e / broadcast(s, axis=1)") == 1);
+  // Of another type, or transposed; read by two; cheap to compute again; a result by itself.
+  CHECK(kept("(x: f32[2,n]): bf16 = softmax(x, axis=1)") == 0);
+  CHECK(kept("(x: f32[n,2]): f32[2,n] = transpose(softmax(x, axis=0))") == 0);
+  CHECK(kept("(x: f32[2,n]): (y: f32[2,n], z: f32[2,n]) where m = reduce_max(x, axis=1), "
+             "e = exp(x - broadcast(m, axis=1)), s = broadcast(reduce_sum(e, axis=1), axis=1), "
+             "y = e / s, z = e * s") == 0);
+  CHECK(kept("(x: f32[2,n]): f32 = (x + 1) * broadcast(reduce_sum(x + 1, axis=1), axis=1)") == 0);
+  CHECK(kept("(x: f32[2,n]): (e: f32[2,n], y: f32[2,n]) where e = exp(x), "
+             "y = e / broadcast(reduce_sum(e, axis=1), axis=1)") == 0);
+}
+
 TEST_CASE("sums of exponentials in a piece can run in steps") {
   for (const std::string_view text : {"(q: f32[2,3], k: f32[n,3], v: f32[n,4]): f32 = "
                                       "matmul(softmax(matmul(q, transpose(k)), axis=1), v)",
-                                      "(x: f32[2,n]): f32 = softmax(x * 0.3, axis=1)"}) {
+                                      "(x: bf16[2,n]): bf16 = softmax(x * 0.3, axis=1)"}) {
     const Positions p = positions(parsed(text));
     CHECK(online(graph_of(with_rows(p.part, 40))).has_value());
     CHECK_FALSE(online(graph_of(p.join)).has_value());

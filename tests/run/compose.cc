@@ -116,15 +116,18 @@ class Composer : public Artist {
       shape[shape.size() - 2] = extent(3);
     }
     if (has_rows_) name_one_of(shape, "n");
-    if (has_rows_ && one_in(3)) name_one_of(shape, "m");
+    if (has_rows_ && one_in(2)) name_one_of(shape, "m");
     return {param(first_types_, shape, multiplies(steps_[0]) && !pictures), shape};
   }
 
   // As many as there are rows are so many as run time says, wherever they occur. What is refused is
   // drawn again: most where windows move along them.
   void name_one_of(const Shape& shape, const std::string& name) {
-    const i64 rows = shape[one_in(2) ? 0 : any<size_t>({0, 1, 2, 3}) % shape.size()];
-    if (rows == 1 || named_.contains(rows)) return;
+    Shape left;
+    for (const i64 n : shape)
+      if (n > 1 && !named_.contains(n)) left.push_back(n);
+    if (left.empty()) return;
+    const i64 rows = left[one_in(2) ? 0 : any<size_t>({0, 1, 2, 3}) % left.size()];
     const i64 granule = any<i64>({1, 1, 2, 3, 4, 8});
     std::string first = granule == 1 ? name : fmt::format("{}%{}", name, granule);
     if (!one_in(3))

@@ -154,7 +154,8 @@ class Cutting {
            waits.contains(result) ? draft_.at(result).stage.arguments : std::vector<int>()) {
         if (!can_keep(t, result, waits)) continue;
         kept_.emplace_back(t, static_cast<int>(r));
-        lay_out(t, draft_.at(result).made);
+        const Param& like = draft_.at(result).made;
+        lay_out(draft_, t, like.layout, like.strided);
         break;
       }
     }
@@ -195,19 +196,28 @@ class Cutting {
   }
 
   // In memory, as another one of the same shape.
-  void lay_out(int tensor, const Param& like) {
+  static void lay_out(Draft& d, int tensor, const Layout& layout, bool strided) {
     const auto set = [&](auto& o) {
-      o.layout = like.layout;
-      o.strided = like.strided;
+      if (o.shape.empty()) return;  // read as one number
+      o.layout = layout;
+      o.strided = strided;
     };
-    set(draft_.at(tensor).made);
-    set(draft_.at(tensor).stage.computation.operands.back());
-    for (Draft::Item& i : draft_.items)
+    set(d.at(tensor).made);
+    set(d.at(tensor).stage.computation.operands.back());
+    for (Draft::Item& i : d.items)
       for (size_t a = 0; a < i.stage.arguments.size(); ++a)
         if (i.stage.arguments[a] == tensor) {
           Computation& c = i.stage.computation;
           set(c.tensor(c.tensor_of(static_cast<int>(a))));
         }
+  }
+
+  // What is a result of the whole and none of this lies between stages here.
+  KernelSpec kernel(Draft d) const {
+    for (const Draft::Item& i : d.items)
+      if (std::find(d.results.begin(), d.results.end(), i.tensor) == d.results.end())
+        lay_out(d, i.tensor, Layout::row(static_cast<int>(i.made.shape.size())), false);
+    return d.kernel(spec_.sizes());
   }
 
   // Sums, then what is kept.
@@ -225,7 +235,7 @@ class Cutting {
       Expression& e = d.at(exp_).stage.computation.body;
       e = bounded_shift(e);
     }
-    return d.kernel(spec_.sizes());
+    return kernel(std::move(d));
   }
 
   KernelSpec rest() const {
@@ -244,7 +254,7 @@ class Cutting {
       for (int& t : i.stage.arguments) t = number(t);
     }
     for (int& t : d.results) t = number(t);
-    return d.kernel(spec_.sizes());
+    return kernel(std::move(d));
   }
 
   KernelSpec join() const;

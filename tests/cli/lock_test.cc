@@ -37,7 +37,9 @@ constexpr const char* kKernels =
     "any(x: bf16[m near 40,32] strided, w: bf16[32,64] packed, v: bf16[32,64] packed): bf16 = "
     "gelu_tanh(matmul(x, w)) * matmul(x, v)\n"
     "positions(q: f32[3,8], k: f32[n near 40,8], v: f32[n,9]): (o: bf16[3,9], p: f32[3,n]) where "
-    "p = softmax(matmul(q, transpose(k)), axis=1), o = matmul(p, v)\n";
+    "p = softmax(matmul(q, transpose(k)), axis=1), o = matmul(p, v)\n"
+    "two_names(q: f32[m near 12,8], k: f32[n near 40,8] strided): f32[m,n] = "
+    "softmax(matmul(q, transpose(k)), axis=1)\n";
 
 struct Project {
   TemporaryDirectory d;

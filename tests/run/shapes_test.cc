@@ -179,6 +179,13 @@ constexpr Shape kRunTime[] = {
     {"twice(x: f32[4,n near 20]): f32 = e * d / broadcast(reduce_sum(d, axis=1), axis=1) where "
      "e = exp(x * 0.25), d = exp(x * 0.25 - broadcast(reduce_sum(e, axis=1) * 0.01, axis=1))",
      1},
+    // Results that have positions and go into sums, too.
+    {"result_and_sum(x: f32[4,n near 20]): (y: f32[4,n] strided, s: f32[4]) where y = exp(x), "
+     "s = reduce_sum(y, axis=1)",
+     1},
+    {"attend_and_weights(q: f32[3,8], k: f32[n near 40,8], v: f32[n,9]): (o: bf16[3,9], "
+     "p: f32[3,n]) where p = softmax(matmul(q, transpose(k)), axis=1), o = matmul(p, v)",
+     2},
     {"attend_any(q: f32[m near 20,16], k: f32[n near 100,16], v: f32[n,24], mask: f32[m,n]): f32 = "
      "matmul(softmax(matmul(q, transpose(k)) * 0.25 + mask, axis=1), v)",
      2},

@@ -65,6 +65,9 @@ constexpr std::string_view kSummed[] = {
     "e = exp(x - broadcast(m, axis=1)), y = e / broadcast(reduce_sum(e, axis=1), axis=1)",
     "(x: f32[4,n near 20]): f32 = e * d / broadcast(reduce_sum(d, axis=1), axis=1) where "
     "e = exp(x), d = exp(x - broadcast(reduce_sum(e, axis=1), axis=1))",
+    // A result that has positions and goes into a sum, too.
+    "(x: f32[4,n near 20]): (y: f32[4,n] col, s: f32[4]) where y = exp(x), "
+    "s = reduce_sum(y, axis=1)",
     // The largest number of all is of no use before it is known; other sums beside it.
     "(x: f32[4,n near 20], y: f32[n,3]): (a: f32[4,3], b: f32[3]) where "
     "a = matmul(softmax(x, axis=1), y), b = reduce_max(y, axis=0)",

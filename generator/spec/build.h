@@ -43,6 +43,9 @@ Computation collapse(Computation c);
 // One such step: whether dims d and d + 1 can become one; d, with the name of the inner one.
 bool can_merge(const Computation& c, int d);
 void merge(Computation& c, int d);
+// Makes a sum over axes that have one element each the arithmetic on elements that it is, where
+// those axes lie in one piece.
+void take_sums_of_one(Computation& c);
 // Which dim of collapse() each of its dims becomes.
 std::vector<int> collapsed_dims(Computation c);
 

@@ -19,7 +19,8 @@ constexpr int kMaxRunTimeDims = 3;
 
 class Checker {
  public:
-  Checker(const KernelSyntax& kernel, const Source& source) : k_(kernel), source_(source) {}
+  Checker(const KernelSyntax& kernel, const Source& source, SumsOfOne of_one)
+      : k_(kernel), source_(source), of_one_(of_one) {}
   Result<KernelSpec> run();
 
  private:
@@ -51,6 +52,7 @@ class Checker {
 
   const KernelSyntax& k_;
   const Source& source_;
+  const SumsOfOne of_one_;
   std::vector<RunTimeSize> sizes_;
   KernelSpec spec_;
   Diagnostic error_;
@@ -396,6 +398,7 @@ bool Checker::extras(const Stage& s) {
 // Parts of several stages are joined later, dim by dim: those dims stay (search/fusion.h).
 bool Checker::finish(Stage& s) {
   Computation& c = s.computation;
+  if (spec_.stages.size() == 1 && of_one_ == SumsOfOne::kTaken) take_sums_of_one(c);
   Computation least = collapse(c);
   if (least.dims.size() > kMaxDims)
     return fail(k_.at(), fmt::format("this needs {} loops; at most {} are supported",
@@ -412,8 +415,8 @@ bool Checker::finish(Stage& s) {
 
 }  // namespace
 
-Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source) {
-  return Checker(kernel, source).run();
+Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source, SumsOfOne of_one) {
+  return Checker(kernel, source, of_one).run();
 }
 
 }  // namespace morello

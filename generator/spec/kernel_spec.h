@@ -121,6 +121,9 @@ std::vector<StrideArgument> stride_arguments(const Param& p);
 // command line). Comments run from # to the end of the line. Never throws.
 Result<KernelSpec> parse_spec(std::string_view text, const std::string& file = "<spec>");
 
+// What a leaf row implements: a sum over one element stays a sum (build.h, take_sums_of_one()).
+Result<KernelSpec> parse_leaf_row(std::string_view text);
+
 // Several kernels from one file, each with its own name; names are distinct.
 Result<std::vector<KernelSpec>> parse_spec_file(std::string_view text, const std::string& file);
 

@@ -414,12 +414,21 @@ KernelSyntax parse_definition(std::string_view text) {
   return out;
 }
 
-Result<KernelSpec> parse_spec(std::string_view text, const std::string& file) {
+static Result<KernelSpec> parse_one(std::string_view text, const std::string& file,
+                                    SumsOfOne of_one) {
   const Source source{text, file};
   Parser parser(source);
   KernelSyntax kernel;
   if (!parser.kernel(kernel) || !parser.end_of_text()) return parser.error();
-  return check(kernel, source);
+  return check(kernel, source, of_one);
+}
+
+Result<KernelSpec> parse_spec(std::string_view text, const std::string& file) {
+  return parse_one(text, file, SumsOfOne::kTaken);
+}
+
+Result<KernelSpec> parse_leaf_row(std::string_view text) {
+  return parse_one(text, "<leaf row>", SumsOfOne::kKept);
 }
 
 Result<std::vector<KernelSpec>> parse_spec_file(std::string_view text, const std::string& file) {

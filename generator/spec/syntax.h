@@ -81,7 +81,10 @@ struct StageSyntax {
 KernelSyntax parse_definition(std::string_view text);
 
 // Shapes, types, layouts, names: everything that is not syntax (check.cc).
-Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source);
+// Whether a sum over one element becomes that element (build.h).
+enum class SumsOfOne { kTaken, kKept };
+Result<KernelSpec> check(const KernelSyntax& kernel, const Source& source,
+                         SumsOfOne of_one = SumsOfOne::kTaken);
 
 // "; did you mean `f32`?", or nothing.
 std::string suggestion(std::string_view given, const std::vector<std::string>& allowed);

@@ -64,7 +64,7 @@ const Computation& meaning(std::string_view implements) {
   static std::map<std::string, Computation, std::less<>> cache;
   const std::lock_guard lock(mutex);
   if (const auto found = cache.find(implements); found != cache.end()) return found->second;
-  Result<KernelSpec> spec = parse_spec(implements, "<leaf row>");
+  Result<KernelSpec> spec = parse_leaf_row(implements);
   MORELLO_CHECK(spec.ok(), "{}", spec.error().str());
   return cache.emplace(implements, spec->computation()).first->second;
 }

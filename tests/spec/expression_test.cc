@@ -79,7 +79,21 @@ const Row kRows[] = {
     {"(x: f32[2,2]): f32 = reduce_min(select(ge(x, 0), transpose(x), x), axis=0)",
      "(x: f32[k,i], x2: f32[i,k]) -> f32[i]: select(le(0, in0), in1, in0), min over k; i=2 k=2"},
     {"(x: f32[1], y: f32[1]): f32 = reduce_sum(x * y, axis=0)",
-     "(x: f32[k], y: f32[]) -> f32[i]: in0 * extra0, sum over k; i=1 k=1"},
+     "(x: f32[], y: f32[]) -> f32[i]: in0 * extra0; i=1"},
+    // Sums over one element are elements, but where an axis is none of its own or leaves cannot do
+    // it.
+    {"(x: f32[30,1,7]): f32 = reduce_sum(x, axis=1)", "(x: f32[i]) -> f32[i]: in0; i=210"},
+    {"(x: bf16[1,3,5], y: f32[5]): bf16 = relu(reduce_mean(exp(x), axis=0) + y)",
+     "(x: bf16[i0,i1], y: f32[i1]) -> bf16[i0,i1]: max(exp(in0) + extra0, 0); i0=3 i1=5"},
+    {"(x: u8[3,1]): i32 = reduce_max(x, axis=1) + 2", "(x: u8[i]) -> i32[i]: in0 + 2; i=3"},
+    {"(x: f32[3,1] strided): f32 = reduce_sum(x, axis=1)",
+     "(x: f32[i,k] strided) -> f32[i]: in0, sum over k; i=3 k=1"},
+    {"(x: u8[3,1]): f32 = reduce_sum(x, axis=1)",
+     "(x: u8[i,k]) -> f32[i]: in0, sum over k, then float(sum); i=3 k=1"},
+    {"(x: f32[4,1], y: f32[1]): f32 = reduce_sum(x * y, axis=1)",
+     "(x: f32[i], y: f32[]) -> f32[i]: in0 * extra0; i=4"},
+    {"(x: f32[n,1], y: f32[n,1]): f32 = reduce_sum(x * y, axis=1)",
+     "(x: f32[i], y: f32[i]) -> f32[i]: in0 * in1; i=n~1024"},
     {"(x: f32[2,4], y: f32[2]): f32 = reduce_sum(x, axis=1) / y",
      "(x: f32[i,k], y: f32[i]) -> f32[i]: in0, sum over k, then sum / extra0; i=2 k=4"},
 };

@@ -5,7 +5,7 @@
 namespace morello::ops {
 
 static int divided(Terms& terms, int combined, double count) {
-  return terms(Fn::kDiv, combined, terms.number(count));
+  return count == 1 ? combined : terms(Fn::kDiv, combined, terms.number(count));
 }
 
 extern const OpDef reduce_mean = {.name = "reduce_mean",

@@ -60,6 +60,7 @@ FusionSearch::Touched FusionSearch::list(int begin, int end) const {
     if (std::any_of(g_.dims[d].in_stage.begin() + begin, g_.dims[d].in_stage.begin() + end,
                     [](int own) { return own >= 0; }))
       out.dims.push_back(d);
+  out.around = dims_around(g_, begin, end);
   return out;
 }
 

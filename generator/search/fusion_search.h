@@ -57,6 +57,10 @@ struct StageProblem {
   std::vector<Bounded> problems = {};
 };
 
+// For each dim those of which every step has all of its rows, next to one another: stages share
+// nothing along either that they do not along both, and tensors have one within the other.
+std::vector<std::vector<int>> dims_around(const Graph& g, int begin, int end);
+
 // Sizes of steps in which sums over a dim are divided.
 std::vector<i64> steps_of_sum(i64 extent);
 
@@ -127,6 +131,7 @@ class FusionSearch {
   // Tensors that lie in buffers of their own, what memory those are, and dims: of a run of stages.
   struct Touched {
     std::vector<int> tensors, memory, dims;
+    std::vector<std::vector<int>> around;  // dims_around()
   };
 
   bool stored_past_caches(int stage) const;
@@ -189,6 +194,7 @@ class FusionSearch {
   Batches batches(const Group& g) const;
   void add_tiles(const Group& g, const Batches& batches, int dim, bool coarse,
                  std::vector<Option>& out);
+  bool waits(const Group& g, int dim) const;
   bool keeps_panels(int stage, int dim, i64 tile) const;
   bool may_tile(int dim, int begin, int end);
   Level nearest_in_steps(const Group& g, int tensor, int begin, int end);

@@ -94,12 +94,36 @@ std::set<std::pair<int, i64>> asks_by_the_rules(const Graph& graph, const Group&
   return out;
 }
 
+// Whether another dim number more than one row around those of this one: a step of `outer` is
+// farther than one of `inner` wherever there are both, nothing has one of the two only, nothing is
+// summed, and no windows go along `outer`.
+bool goes_around(const Graph& graph, const Group& g, int outer, int inner) {
+  if (outer == inner || g.extents[outer] == 1) return false;
+  for (int s = g.begin; s < g.end; ++s) {
+    const Computation& c = graph.stages[s].computation;
+    const int a = graph.dims[outer].in_stage[s], b = graph.dims[inner].in_stage[s];
+    if (a < 0 || b < 0 || c.dims[a].reduction || c.dims[b].reduction) return false;
+    for (int t = 0; t < c.tensors(); ++t) {
+      const Operand& o = c.tensor(t);
+      Extents one_a{}, one_b{};
+      one_a[a] = one_b[b] = 1;
+      const AddressMap map = given_address(c, t);
+      if (touches(o, a) != touches(o, b)) return false;
+      if (touches(o, a) && map.offset(one_a) <= map.offset(one_b)) return false;
+      for (const AxisMap& axis : o.axes)
+        for (const AxisTerm& term : axis)
+          if (term.dim == a && axis.size() > 1) return false;
+    }
+  }
+  return tile_problem(graph, outer, g.begin, g.end).empty();
+}
+
 // The rules once more, for extents below 32: every cut; every dim that all stages can share in
 // steps of 2^a and 3 * 2^a, if it is not tiled yet; one that is summed over in steps of 8, by one
 // thread; if threads are left and nothing is tiled, in as many steps as there are threads or twice
 // as many. Of batches steps of 4^a, and nothing else around several; threads have only them where
-// they get as many each, or 8 and more. In steps in which a stage asks for those to come, cuts
-// only.
+// they get as many each, or 8 and more. Rows within rows where there is one of those around, but
+// for threads. In steps in which a stage asks for those to come, cuts only.
 using Choice =
     std::tuple<int, int, i64, bool, int, i64>;  // as in an Option; who asks how far ahead
 std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g, const Machine& machine,
@@ -117,7 +141,9 @@ std::set<Choice> choices_by_the_rules(const Graph& graph, const Group& g, const 
     if (!tile_problem(graph, d, g.begin, g.end).empty()) continue;
     const bool sums = sums_over(graph, d, g.begin, g.end);
     const bool batch = is_batch(graph, g, d);
-    const bool serial = (g.threads == 1 || !(sums || graph.apart)) && (batch || !several);
+    bool serial = (g.threads == 1 || !(sums || graph.apart)) && (batch || !several);
+    for (int outer = 0; outer < static_cast<int>(graph.dims.size()); ++outer)
+      serial &= !goes_around(graph, g, outer, d);
     const bool parallel = g.threads > 1 && g.tiled.empty() && !sums && (batch || !feed);
     for (i64 size = 1; size < g.extents[d]; ++size) {
       i64 odd = size;

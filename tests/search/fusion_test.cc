@@ -390,6 +390,36 @@ TEST_CASE("products that have nothing in common are tiled by their number first"
   CHECK(root_tiles("(x: f32[8,6,5]): f32 = softmax(x, axis=2) * 2").starts_with("i 1 12 16"));
 }
 
+TEST_CASE("rows within rows are tiled where there is one row around them") {
+  struct Row {
+    std::string_view text;
+    int threads;
+    std::string_view tiles;
+  };
+  constexpr Row kRows[] = {
+      {"(x: f32[8,6,5] strided): f32 = softmax(x, axis=2) * 2", 1, "i 1 2 3 4 6"},
+      {"(x: f32[8,6,5] strided): f32 = softmax(x, axis=2) * 2", 2, "i 1 2 2p 3 4 4p 6; i1 2p 3p"},
+      {"(x: f32[1,6,5] strided): f32 = softmax(x, axis=2) * 2", 1, "i1 1 2 3 4"},
+      {"(x: f32[8,n near 6,5]): f32 = softmax(x, axis=2) * 2", 1, "i 1 2 3 4 6"},
+      {"(x: f32[4,8,6,5] strided): f32 = softmax(x, axis=3) * 2", 1, "i 1 2 3"},
+      {"(x: f32[8,5,6] strided): f32 = softmax(x, axis=1) * 2", 1, "i 1 2 3 4 6"},
+      // Which of the two is inside is another matter in x and in the result.
+      {"(x: f32[8,6,5] order(1,0,2)): f32 = softmax(x, axis=2) * 2", 1, "i 1 2 3 4 6; i1 1 2 3 4"},
+      // y is shared by rows of one and not of the other.
+      {"(x: f32[8,6,5] strided, y: f32[6,5]): f32 = softmax(x + y, axis=2) * 2", 1,
+       "i 1 2 3 4 6; i1 1 2 3 4"},
+      // Pictures, and rows of one along which windows go.
+      {"(x: f32[3,8,5,2], k: f32[3,1,2,4]): f32 = exp(reduce_sum(conv2d(x, k), axis=3))", 1,
+       "b 1 2"},
+      {"(x: f32[1,8,6,2], k: f32[3,3,2,4]): f32 = exp(reduce_sum(conv2d(x, k), axis=3))", 1,
+       "h 1 2 3 4; w 1 2 3"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.text);
+    CHECK(root_tiles(row.text, row.threads) == row.tiles);
+  }
+}
+
 // By the name of the tensor.
 std::string in_result(std::string_view text) {
   const Graph g = graph_of(spec(text));

@@ -77,8 +77,8 @@ void LeafWriter::fold_four(const Folding& how, std::span<const Extents> register
   std::vector<Offset> offsets;
   for (const Extents& instance : registers) offsets.push_back(output_offsets(instance)[0]);
   const bool together = how.together >= 0 && !job_.refs[out_].packed;
-  if (together && offsets.size() == kFold && adjacent(offsets))
-    return store_four(row, registers[0], offsets[0], all);
+  if (together && offsets.size() == kFold && adjacent(offsets) && beside_four(how, registers))
+    return store_four(how, registers[0], offsets[0], all);
   const std::string four = names_.fresh("sums");
   w_.line("alignas(16) {} {}[{}];", c_type(k_.output), four, kFold);
   w_.code(expand(row.store, {{"p", four}, {"r", all}}));
@@ -86,9 +86,19 @@ void LeafWriter::fold_four(const Folding& how, std::span<const Extents> register
     store_sum(registers[i], fmt::format("{}[{}]", four, i));
 }
 
-// All that is made of sums here is made of them alone, so that `first` says nothing of the others.
-void LeafWriter::store_four(const Fold& row, const Extents& first, const Offset& offset,
+// Whether what is read beside `registers` lies as folding() expects. It does not where the last
+// ones of a row of the tile are followed by the first ones of the next.
+bool LeafWriter::beside_four(const Folding& how, std::span<const Extents> registers) const {
+  return std::all_of(registers.begin(), registers.end(), [&](const Extents& at) {
+    Extents along = registers[0];
+    along[how.together] += &at - registers.data();
+    return how.extras.empty() || at == along;
+  });
+}
+
+void LeafWriter::store_four(const Folding& how, const Extents& first, const Offset& offset,
                             const std::string& sums) {
+  const Fold& row = *how.row;
   const std::string p = at(pointer(out_), offset);
   const auto add_old = [&] {
     const std::string old = names_.fresh("f");
@@ -98,7 +108,7 @@ void LeafWriter::store_four(const Fold& row, const Extents& first, const Offset&
   };
   w_.either(
       "accumulate", job_.accumulate, [] {}, add_old);
-  const Beside vectors{f_.extras, c_.result(), k_.lanes};
+  const Beside vectors{how.extras, c_.result(), k_.lanes, &row};
   const std::string value = finishes_ ? terms(c_.finish, vectors, first, sums).back() : sums;
   w_.code(expand(row.store, {{"p", p}, {"r", value}}));
 }

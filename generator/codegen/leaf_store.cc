@@ -199,13 +199,18 @@ std::string LeafWriter::extra(int e, const Beside& b, const Extents& instance) {
   Extents index{};
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
     if (morello::touches(c_.tensor(tensor), d)) index[d] = instance[d] * unit_[d];
-  const auto [found, added] = extras_.try_emplace({e, index});
+  const auto [found, added] = extras_.try_emplace({b.fours ? e + kMaxExtras : e, index});
   std::string& name = found->second;
   if (!added) return name;
   const Ref& ref = job_.refs[tensor];
-  const Access& a = *b.loads[e];
   name = names_.fresh("e");
   w_.line("{} {};", b.lanes == 1 ? c_type(b.type) : reg_type(b.type), name);
+  if (b.fours && !b.loads[e]) {
+    const std::string p = at(stem(tensor), along_lanes(tensor, index, 1)[0]);
+    w_.code(expand(b.fours->load, {{"p", p}, {"r", name}}));
+    return name;
+  }
+  const Access& a = *b.loads[e];
   const bool copies = k_.lanes_reduce && b.lanes > 1;  // one number for all lanes
   const auto n = copies ? b.lanes : static_cast<i64>(output_offsets(instance).size());
   read_vector(w_, names_, a, ref.dtype, stem(tensor),

@@ -58,6 +58,8 @@ class LeafWriter {
     const std::vector<const Access*>& loads;
     Dtype type;
     int lanes;
+    const Fold* fours =
+        nullptr;  // of four elements side by side, unless a row of `loads` says else
   };
 
   void choose_inner();
@@ -136,7 +138,8 @@ class LeafWriter {
   void fold(const Folding& how, std::span<const Extents> registers);
   void fold_four(const Folding& how, std::span<const Extents> registers,
                  const std::array<std::string, kFold>& sums);
-  void store_four(const Fold& row, const Extents& first, const Offset& offset,
+  bool beside_four(const Folding& how, std::span<const Extents> registers) const;
+  void store_four(const Folding& how, const Extents& first, const Offset& offset,
                   const std::string& sums);
   void load_body_extras();
   void load_shared_extras();
@@ -172,7 +175,8 @@ class LeafWriter {
   i64 step_of_four_ = -1;                    // that slots are of; -1: of none
   std::optional<OutputRows> asked_rows_;     // of the output, in turn
   std::array<std::string, kMaxOperands> pointers_;
-  std::map<std::pair<int, Extents>, std::string> extras_;  // registers, by index of the element
+  // Registers, by index of the element; from kMaxExtras on those beside four sums.
+  std::map<std::pair<int, Extents>, std::string> extras_;
   Writer w_;
   Names names_;
 };

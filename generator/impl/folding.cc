@@ -1,13 +1,42 @@
 #include "impl/folding.h"
 
+#include <optional>
+#include <utility>
+
+#include "impl/address.h"
 #include "impl/finishing.h"
 
 namespace morello {
 
-// Whether what is made of sums can be made of vectors of them: nothing else is read for it.
+// Whether what is made of sums can be made of vectors of them.
 static bool finishes_vectors(const Family& f, const Computation& c) {
   if (f.store->memory != f.kernel->output || c.result() != f.kernel->output) return false;
-  return operands_of(c.finish, Fn::kExtra) == 0 && computes(*f.isa, c.finish, f.kernel->lanes);
+  return computes(*f.isa, c.finish, f.kernel->lanes);
+}
+
+static bool is_read(const Computation& c, size_t extra) {
+  return names(c.finish, Fn::kExtra, static_cast<int>(extra));
+}
+
+// How extras come beside four sums along d (Folding::extras); none: one of them does not.
+static std::optional<std::vector<const Access*>> loads_beside(const Family& f, const Computation& c,
+                                                              int d) {
+  const Kernel& k = *f.kernel;
+  std::vector<const Access*> out;
+  if (operands_of(c.finish, Fn::kExtra) == 0) return out;
+  for (size_t e = 0; e < c.extras.size(); ++e) {
+    out.push_back(nullptr);
+    if (!is_read(c, e)) continue;
+    const Operand& o = c.extras[e];
+    if (touches(o, d)) {
+      const int tensor = static_cast<int>(c.operands.size() + e);
+      if (o.dtype != k.output || given_address(c, tensor).unit_stride(d) != 1) return {};
+    } else {
+      out.back() = splat_row(*f.isa, k.lanes, o.dtype, k.output);
+      if (!out.back()) return {};
+    }
+  }
+  return out;
 }
 
 Folding folding(const Family& f, const Computation& c, const AddressMap& map) {
@@ -20,8 +49,18 @@ Folding folding(const Family& f, const Computation& c, const AddressMap& map) {
   if (!finishes_vectors(f, c)) return how;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
     if (!c.dims[d].reduction && d != f.apart && f.quantum[d] >= kFold && map.unit_stride(d) == 1)
-      how.together = d;
+      if (auto loads = loads_beside(f, c, d)) {
+        how.together = d;
+        how.extras = std::move(*loads);
+      }
   return how;
+}
+
+Uops Folding::finish_of_four(const Family& f, const Computation& c) const {
+  Uops all = work_of(*f.isa, c.finish, f.kernel->lanes);
+  for (size_t e = 0; e < extras.size(); ++e)
+    if (is_read(c, e)) all += extras[e] ? extras[e]->uops : Uops{.load = 1};
+  return all;
 }
 
 Folds folds_of(const Folding& how, const Computation& c, const Extents& tile) {

@@ -22,6 +22,11 @@ struct Folding {
   // Dim of the tile along which elements lie side by side and are stored as they are, or with what
   // is made of sums made of four; -1: one by one.
   int together = -1;
+  // How what the finish reads comes beside four: one number for all of them, or, if null, by
+  // `row->load` (or not at all, if the finish has none of it).
+  std::vector<const Access*> extras = {};
+  // What is made of four sums, and what comes for that.
+  Uops finish_of_four(const Family& f, const Computation& c) const;
 };
 
 // Of an output that lies as `map` says.

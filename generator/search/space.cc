@@ -188,8 +188,7 @@ void Space::describe_folds(const AddressMap& output) {
     fold_alone_ += shuffle;
     fold_alone_ += join;
   }
-  if (folding_.together >= 0)
-    finished_fours_ = work_of(*family().isa, computation().finish, k.lanes);
+  if (folding_.together >= 0) finished_fours_ = folding_.finish_of_four(family(), computation());
 }
 
 // Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A

@@ -77,8 +77,8 @@ void take_sums_of_one(Computation& c) {
   // (Leaves for elements compute in one type.)
   if (!sums_one(c) || c.result() != c.compute || is_float(c.compute) != is_float(c.output().dtype))
     return;
-  // Inputs of elementwise code have all dims; more of them than that are a product's, whose leaves
-  // hold one of them still.
+  // Products have leaves that hold one input still, and inputs of elementwise code have all dims.
+  if (c.body == product_of_inputs(c.compute)) return;
   for (int i = 0; i < c.inputs(); ++i)
     if (c.inputs() > 1 && !has_every_dim(c, c.operands[i])) return;
   for (int t = 0; t < c.tensors(); ++t) {

@@ -36,13 +36,26 @@ constexpr Row kRows[] = {
      "fold_f32x8 by add_f32x8 along -: 0 folds, 0 together, 2 alone"},
     {"(x: f32[3,16]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:3",
      "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
-    // What is made of sums alone is made of four of them; what reads something else, or has another
-    // type, one by one.
+    // What is made of sums, and of one number or of neighbours beside them, is made of four of
+    // them; what reads others, or has another type, one by one.
     {"(x: f32[64,64]): f32 = reduce_mean(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:4",
      "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
     {"(x: f32[64,64], y: f32[64]): f32 = reduce_sum(x, axis=1) * y", "avx2",
      "hsum_f32x8 lane=k quantum=i:4",
+     "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
+    {"(x: f32[64,64], y: bf16[64]): f32 = reduce_sum(x, axis=1) * y", "avx2",
+     "hsum_f32x8 lane=k quantum=i:4",
      "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
+    {"(x: f32[64,64], y: bf16[1]): f32 = relu(reduce_sum(x, axis=1) * y)", "avx2",
+     "hsum_f32x8 lane=k quantum=i:4",
+     "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
+    {"(a: f32[2,64], b: f32[90,64], c: f32[2,90], d: f32[90]): f32 = matmul(a, transpose(b)) * c + "
+     "d",
+     "avx512", "dot_f32x16 lane=k quantum=m:2,n:12",
+     "fold_f32x16 by add_f32x16 along n: 6 folds, 6 together, 0 alone"},
+    {"(a: f32[2,64], b: f32[90,64], c: f32[2,90] col): f32 = matmul(a, transpose(b)) * c", "avx512",
+     "dot_f32x16 lane=k quantum=m:2,n:12",
+     "fold_f32x16 by add_f32x16 along -: 6 folds, 0 together, 0 alone"},
     {"(x: f32[64,64]): bf16 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:4",
      "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
     // Tiles of two dims: rows of six elements are stored together where they are the only one.

@@ -93,7 +93,9 @@ const Row kRows[] = {
     {"(x: f32[4,1], y: f32[1]): f32 = reduce_sum(x * y, axis=1)",
      "(x: f32[i], y: f32[]) -> f32[i]: in0 * extra0; i=4"},
     {"(x: f32[n,1], y: f32[n,1]): f32 = reduce_sum(x * y, axis=1)",
-     "(x: f32[i], y: f32[i]) -> f32[i]: in0 * in1; i=n~1024"},
+     "(x: f32[i,k], y: f32[i,k]) -> f32[i]: in0 * in1, sum over k; i=n~1024 k=1"},
+    {"(x: f32[n,1], y: f32[n,1]): f32 = reduce_sum(x + y, axis=1)",
+     "(x: f32[i], y: f32[i]) -> f32[i]: in0 + in1; i=n~1024"},
     {"(x: f32[2,4], y: f32[2]): f32 = reduce_sum(x, axis=1) / y",
      "(x: f32[i,k], y: f32[i]) -> f32[i]: in0, sum over k, then sum / extra0; i=2 k=4"},
 };

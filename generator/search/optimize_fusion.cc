@@ -20,11 +20,12 @@
 // their own nothing is tiled around several threads; threads divide a whole kernel or single
 // stages, not tiles; a dim is tiled once on the way to a stage (and once more if threads divide
 // it); several products at once, such as heads of attention, are tiled by their number before
-// anything else (batches()); stages run in the order of the spec; nothing is computed twice; a
-// stage is packed ahead of time as the program for all of it would like; what does not fit in L2,
-// and is no batch, is tiled only where that could save more than a sixteenth (pays()), or, in few
-// sizes, where stages make more for one another than they share with others (keeps_much()); and in
-// steps of what lies in L2 stages run only if longer ones leave more farther away (gains()).
+// anything else (batches()), and rows within others where there is one of those (waits()); stages
+// run in the order of the spec; nothing is computed twice; a stage is packed ahead of time as the
+// program for all of it would like; what does not fit in L2, and is no batch, is tiled only where
+// that could save more than a sixteenth (pays()), or, in few sizes, where stages make more for one
+// another than they share with others (keeps_much()); and in steps of what lies in L2 stages run
+// only if longer ones leave more farther away (gains()).
 
 #include <algorithm>
 #include <utility>

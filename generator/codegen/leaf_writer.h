@@ -58,8 +58,8 @@ class LeafWriter {
     const std::vector<const Access*>& loads;
     Dtype type;
     int lanes;
-    const Fold* fours =
-        nullptr;  // of four elements side by side, unless a row of `loads` says else
+    // Of four elements side by side, where `loads` has null; null: of vectors, or of one element.
+    const Fold* fours = nullptr;
   };
 
   void choose_inner();

@@ -89,11 +89,13 @@ void LeafWriter::fold_four(const Folding& how, std::span<const Extents> register
 // Whether what is read beside `registers` lies as folding() expects. It does not where the last
 // ones of a row of the tile are followed by the first ones of the next.
 bool LeafWriter::beside_four(const Folding& how, std::span<const Extents> registers) const {
-  return std::all_of(registers.begin(), registers.end(), [&](const Extents& at) {
-    Extents along = registers[0];
-    along[how.together] += &at - registers.data();
-    return how.extras.empty() || at == along;
-  });
+  if (how.extras.empty()) return true;
+  Extents next = registers[0];
+  for (const Extents& at : registers) {
+    if (at != next) return false;
+    ++next[how.together];
+  }
+  return true;
 }
 
 void LeafWriter::store_four(const Folding& how, const Extents& first, const Offset& offset,

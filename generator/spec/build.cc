@@ -69,6 +69,12 @@ Dim make_dim(std::string name, const Size& size, bool reduction) {
 
 std::string numbered(std::string_view letter, int i) { return fmt::format("{}{}", letter, i); }
 
+bool has_every_point(const Computation& c, const Operand& o) {
+  for (size_t d = 0; d < c.dims.size(); ++d)
+    if (c.dims[d].extent > 1 && !touches(o, static_cast<int>(d))) return false;
+  return true;
+}
+
 // The axis of `o` that dim d indexes step by step, if d occurs nowhere else; else -1.
 static int only_axis(const Operand& o, int d) {
   int found = -1;
@@ -112,12 +118,7 @@ bool can_merge(const Computation& c, int d) {
          std::all_of(c.extras.begin(), c.extras.end(), as_one);
 }
 
-static void merge_axes(Operand& o, int axis, int d) {
-  for (AxisTerm t : o.axes[axis]) {
-    t.coefficient *= o.shape[axis + 1];
-    if (t.dim != d) o.axes[axis + 1].push_back(t);
-  }
-  o.shape[axis + 1] *= o.shape[axis];
+void erase_axis(Operand& o, int axis) {
   o.shape.erase(o.shape.begin() + axis);
   o.axes.erase(o.axes.begin() + axis);
   if (!o.zeros.empty()) o.zeros.erase(o.zeros.begin() + axis);
@@ -126,24 +127,35 @@ static void merge_axes(Operand& o, int axis, int d) {
     o.strides.clear();
     return;
   }
-  const auto outer = std::find(o.layout.digits.begin(), o.layout.digits.end(), Digit{axis, 1, 0});
-  if (!o.strides.empty()) o.strides.erase(o.strides.begin() + (outer - o.layout.digits.begin()));
-  o.layout.digits.erase(outer);
-  for (Digit& digit : o.layout.digits)
-    if (digit.axis > axis) --digit.axis;
+  const auto digit = std::find(o.layout.digits.begin(), o.layout.digits.end(), Digit{axis, 1, 0});
+  if (!o.strides.empty()) o.strides.erase(o.strides.begin() + (digit - o.layout.digits.begin()));
+  o.layout.digits.erase(digit);
+  for (Digit& other : o.layout.digits)
+    if (other.axis > axis) --other.axis;
+}
+
+void erase_dim(Computation& c, int d) {
+  for (int t = 0; t < c.tensors(); ++t)
+    for (AxisMap& axis : c.tensor(t).axes)
+      for (AxisTerm& term : axis)
+        if (term.dim > d) --term.dim;
+  c.dims.erase(c.dims.begin() + d);
+}
+
+static void merge_axes(Operand& o, int axis, int d) {
+  for (AxisTerm t : o.axes[axis]) {
+    t.coefficient *= o.shape[axis + 1];
+    if (t.dim != d) o.axes[axis + 1].push_back(t);
+  }
+  o.shape[axis + 1] *= o.shape[axis];
+  erase_axis(o, axis);
 }
 
 void merge(Computation& c, int d) {
-  const auto merge_in = [&](Operand& o) {
-    if (touches(o, d)) merge_axes(o, only_axis(o, d), d);
-    for (AxisMap& axis : o.axes)
-      for (AxisTerm& term : axis)
-        if (term.dim > d) --term.dim;
-  };
-  for (Operand& o : c.operands) merge_in(o);
-  for (Operand& o : c.extras) merge_in(o);
+  for (int t = 0; t < c.tensors(); ++t)
+    if (Operand& o = c.tensor(t); touches(o, d)) merge_axes(o, only_axis(o, d), d);
   c.dims[d + 1].extent *= c.dims[d].extent;
-  c.dims.erase(c.dims.begin() + d);
+  erase_dim(c, d);
 }
 
 // b1, m0, n0 -> b, m, n; i0, i2 -> i0, i1.

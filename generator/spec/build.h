@@ -43,6 +43,12 @@ Computation collapse(Computation c);
 // One such step: whether dims d and d + 1 can become one; d, with the name of the inner one.
 bool can_merge(const Computation& c, int d);
 void merge(Computation& c, int d);
+// Takes away an axis that is undivided or packed, of which nothing is left to index; a dim that
+// nothing touches.
+void erase_axis(Operand& o, int axis);
+void erase_dim(Computation& c, int d);
+// Whether the operand has an element for every point.
+bool has_every_point(const Computation& c, const Operand& o);
 // Makes a sum over axes that have one element each the arithmetic on elements that it is, where
 // those axes lie in one piece.
 void take_sums_of_one(Computation& c);

@@ -438,13 +438,8 @@ void Elaborator::choose_inputs(std::span<const int> inputs) {
 // Without a sum, two operands that have an element for every point are inputs.
 std::vector<int> Elaborator::full_operands() {
   std::vector<int> inputs;
-  const auto full = [&](const Operand& o) {
-    for (size_t d = 0; d < c().dims.size(); ++d)
-      if (c().dims[d].extent > 1 && !touches(o, static_cast<int>(d))) return false;
-    return true;
-  };
   for (int t = 0; t < static_cast<int>(operands_.size()); ++t)
-    if (full(operands_[t]) && inputs.size() < 2) inputs.push_back(t);
+    if (has_every_point(c(), operands_[t]) && inputs.size() < 2) inputs.push_back(t);
   if (inputs.empty()) inputs.push_back(0);
   return inputs;
 }

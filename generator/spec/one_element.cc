@@ -20,37 +20,14 @@ bool can_drop(const Operand& o, int axis) {
          std::none_of(o.layout.digits.begin(), o.layout.digits.end(), divided);
 }
 
-bool has_every_dim(const Computation& c, const Operand& o) {
-  for (size_t d = 0; d < c.dims.size(); ++d)
-    if (c.dims[d].extent > 1 && !touches(o, static_cast<int>(d))) return false;
-  return true;
-}
-
 bool is_summed(const Computation& c, const AxisMap& axis) {
   return std::any_of(axis.begin(), axis.end(),
                      [&](const AxisTerm& t) { return c.dims[t.dim].reduction; });
 }
 
-void drop_axis(Operand& o, int axis) {
-  o.shape.erase(o.shape.begin() + axis);
-  o.axes.erase(o.axes.begin() + axis);
-  std::erase_if(o.layout.digits, [&](const Digit& d) { return d.axis == axis; });
-  for (Digit& d : o.layout.digits) d.axis -= d.axis > axis;
-}
-
-void drop_summed_axes(const Computation& c, Operand& o) {
+void erase_summed_axes(const Computation& c, Operand& o) {
   for (int axis = static_cast<int>(o.axes.size()) - 1; axis >= 0; --axis)
-    if (is_summed(c, o.axes[axis])) drop_axis(o, axis);
-}
-
-void drop_summed_dims(Computation& c) {
-  for (int d = static_cast<int>(c.dims.size()) - 1; d >= 0; --d) {
-    if (!c.dims[d].reduction) continue;
-    c.dims.erase(c.dims.begin() + d);
-    for (int t = 0; t < c.tensors(); ++t)
-      for (AxisMap& axis : c.tensor(t).axes)
-        for (AxisTerm& term : axis) term.dim -= term.dim > d;
-  }
+    if (is_summed(c, o.axes[axis])) erase_axis(o, axis);
 }
 
 // The finish of what the body says.
@@ -77,10 +54,10 @@ void take_sums_of_one(Computation& c) {
   // (Leaves for elements compute in one type.)
   if (!sums_one(c) || c.result() != c.compute || is_float(c.compute) != is_float(c.output().dtype))
     return;
-  // Products have leaves that hold one input still, and inputs of elementwise code have all dims.
+  // Products have leaves that hold one input still; inputs of elementwise code have every point.
   if (c.body == product_of_inputs(c.compute)) return;
   for (int i = 0; i < c.inputs(); ++i)
-    if (c.inputs() > 1 && !has_every_dim(c, c.operands[i])) return;
+    if (c.inputs() > 1 && !has_every_point(c, c.operands[i])) return;
   for (int t = 0; t < c.tensors(); ++t) {
     const Operand& o = c.tensor(t);
     for (size_t axis = 0; axis < o.axes.size(); ++axis)
@@ -88,8 +65,9 @@ void take_sums_of_one(Computation& c) {
           (o.axes[axis].size() > 1 || !can_drop(o, static_cast<int>(axis))))
         return;
   }
-  for (int t = 0; t < c.tensors(); ++t) drop_summed_axes(c, c.tensor(t));
-  drop_summed_dims(c);
+  for (int t = 0; t < c.tensors(); ++t) erase_summed_axes(c, c.tensor(t));
+  for (int d = static_cast<int>(c.dims.size()) - 1; d >= 0; --d)
+    if (c.dims[d].reduction) erase_dim(c, d);
   c.body = composed(c.body, c.finish);
   c.finish.clear();
   c.combine = Combine::kNone;

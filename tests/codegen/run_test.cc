@@ -131,6 +131,17 @@ constexpr Row kFoldedRows[] = {
     {"(x: f32[9,13], y: f16[9], z: i32[1]): f32 = reduce_max(x, axis=1) * y + convert(z)", "avx2",
      "hmax_f32x8 lane=k quantum=i:4,k:16", 1,
      "loop i by 4\n  body\n    call\n  rest 1\n    call\n"},
+    // Four at once, and one number for all; y is read by the body, too.
+    {"(x: f32[9,13], y: f32[9], z: f16[1]): f32 = "
+     "reduce_max(x - broadcast(y, axis=1), axis=1) * y + z",
+     "avx2", "hmax_f32x8 lane=k quantum=i:4,k:16", 1,
+     "loop i by 4\n  body\n    call\n  rest 1\n    call\n"},
+    {"(a: f32[2,24], b: f32[12,24], c: f32[12], d: f32[2,12], e: bf16[1]): f32 = "
+     "(matmul(a, transpose(b)) + c) * d - e",
+     "avx512", "dot_f32x16 lane=k quantum=m:2,n:12,k:16", 1, "call\n"},
+    // Of fours one has the end of a row and the beginning of the next.
+    {"(a: f32[2,24], b: f32[6,24], c: f32[6]): f32 = matmul(a, transpose(b)) + c", "avx2",
+     "dot_f32x8 lane=k quantum=m:2,n:6,k:8", 1, "call\n"},
     {"(x: f32[10,40]): f32 = reduce_sum(x * x, axis=1) * 0.5 + 1", "avx2",
      "dot_f32x8 lane=k quantum=i:4,k:16", 1,
      "copy out to L1\n  split k by 16\n    first\n      loop i by 4\n        body\n          call\n"

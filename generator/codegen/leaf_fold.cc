@@ -74,45 +74,86 @@ void LeafWriter::fold_four(const Folding& how, std::span<const Extents> register
     w_.code(expand(half, {{"y", y}, {"a", all}}));
     join_lanes(all, y);
   }
+  std::vector<Extents> four(registers.begin(), registers.end());
   std::vector<Offset> offsets;
-  for (const Extents& instance : registers) offsets.push_back(output_offsets(instance)[0]);
-  const bool together = how.together >= 0 && !job_.refs[out_].packed;
-  if (together && offsets.size() == kFold && adjacent(offsets) && beside_four(how, registers))
-    return store_four(how, registers[0], offsets[0], all);
-  const std::string four = names_.fresh("sums");
-  w_.line("alignas(16) {} {}[{}];", c_type(k_.output), four, kFold);
-  w_.code(expand(row.store, {{"p", four}, {"r", all}}));
-  for (size_t i = 0; i < registers.size(); ++i)
-    store_sum(registers[i], fmt::format("{}[{}]", four, i));
-}
-
-// Whether what is read beside `registers` lies as folding() expects. It does not where the last
-// ones of a row of the tile are followed by the first ones of the next.
-bool LeafWriter::beside_four(const Folding& how, std::span<const Extents> registers) const {
-  if (how.extras.empty()) return true;
-  Extents next = registers[0];
-  for (const Extents& at : registers) {
-    if (at != next) return false;
-    ++next[how.together];
+  for (const Extents& instance : four) offsets.push_back(output_offsets(instance)[0]);
+  const bool at_once =
+      how.together >= 0 && !job_.refs[out_].packed && offsets.size() == kFold && adjacent(offsets);
+  if (!at_once && !(finishes_ && how.made)) {
+    const auto sums_of = elements(row, k_.output, all);
+    for (size_t i = 0; i < registers.size(); ++i) store_sum(registers[i], sums_of[i]);
+    return;
   }
-  return true;
+  const std::string p = at(pointer(out_), offsets[0]);
+  if (at_once) add_old_four(row, p, all);
+  four.resize(kFold, four.back());
+  const std::string made = finishes_ ? finished_four(*how.made, four, all) : all;
+  if (at_once) return w_.code(expand(how.made->store, {{"p", p}, {"r", made}}));
+  const auto results = elements(*how.made, c_.result(), made);
+  for (size_t i = 0; i < registers.size(); ++i) store_element(registers[i], results[i]);
 }
 
-void LeafWriter::store_four(const Folding& how, const Extents& first, const Offset& offset,
-                            const std::string& sums) {
-  const Fold& row = *how.row;
-  const std::string p = at(pointer(out_), offset);
-  const auto add_old = [&] {
-    const std::string old = names_.fresh("f");
-    w_.line("{} {};", reg_type(k_.output), old);
-    w_.code(expand(row.load, {{"p", p}, {"r", old}}));
-    join(sums, old, k_.lanes);
-  };
+void LeafWriter::add_old_four(const Fold& row, const std::string& p, const std::string& sums) {
   w_.either(
-      "accumulate", job_.accumulate, [] {}, add_old);
-  const Beside vectors{how.extras, c_.result(), k_.lanes, &row};
-  const std::string value = finishes_ ? terms(c_.finish, vectors, first, sums).back() : sums;
-  w_.code(expand(row.store, {{"p", p}, {"r", value}}));
+      "accumulate", job_.accumulate, [] {},
+      [&] {
+        const std::string old = names_.fresh("f");
+        w_.line("{} {};", reg_type(k_.output), old);
+        w_.code(expand(row.load, {{"p", p}, {"r", old}}));
+        join(sums, old, k_.lanes);
+      });
+}
+
+// A register of four elements.
+void LeafWriter::set_four(const Fold& row, const std::string& reg,
+                          const std::array<std::string, kFold>& e) {
+  w_.code(expand(row.set, {{"r", reg}, {"a", e[0]}, {"b", e[1]}, {"c", e[2]}, {"d", e[3]}}));
+}
+
+std::string LeafWriter::finished_four(const Fold& made, std::span<const Extents> four,
+                                      const std::string& sums) {
+  const Beside vectors{f_.extras, c_.result(), k_.lanes, four, &made};
+  return terms(c_.finish, vectors, four[0], sums).back();
+}
+
+// An operand beside four sums: by one load, if they have the same element or neighbours.
+std::string LeafWriter::extra_of_four(int e, const Beside& b) {
+  const int tensor = static_cast<int>(c_.operands.size()) + e;
+  std::vector<Extents> index;
+  std::vector<Offset> offsets;
+  for (const Extents& instance : b.four) {
+    index.push_back(index_of_extra(e, instance));
+    offsets.push_back(along_lanes(tensor, index.back(), 1)[0]);
+  }
+  const auto [found, added] = extras_.try_emplace({e, index});
+  if (!added) return found->second;
+  const std::string name = found->second = names_.fresh("e");
+  const Dtype type = job_.refs[tensor].dtype;
+  const bool same = std::equal(index.begin() + 1, index.end(), index.begin());
+  if (const Access* one = splat_row(*f_.isa, b.lanes, type, b.type); one && same) {
+    w_.line("{} {};", reg_type(b.type), name);
+    read_vector(w_, names_, *one, type, stem(tensor), {offsets[0]}, name);
+  } else if (type == b.type && adjacent(offsets)) {
+    w_.line("{} {};", reg_type(b.type), name);
+    w_.code(expand(b.fold->load, {{"p", at(stem(tensor), offsets[0])}, {"r", name}}));
+  } else {
+    std::array<std::string, kFold> each;
+    for (size_t i = 0; i < each.size(); ++i) each[i] = extra(e, at_end(), b.four[i]);
+    w_.line("{} {};", reg_type(b.type), name);
+    set_four(*b.fold, name, each);
+  }
+  return name;
+}
+
+// The first lanes of a register, in memory.
+std::array<std::string, kFold> LeafWriter::elements(const Fold& row, Dtype type,
+                                                    const std::string& value) {
+  const std::string four = names_.fresh("four");
+  w_.line("alignas(16) {} {}[{}];", c_type(type), four, kFold);
+  w_.code(expand(row.store, {{"p", four}, {"r", value}}));
+  std::array<std::string, kFold> out;
+  for (size_t i = 0; i < out.size(); ++i) out[i] = fmt::format("{}[{}]", four, i);
+  return out;
 }
 
 }  // namespace morello

@@ -193,27 +193,26 @@ void LeafWriter::load_shared_extras() {
       extra(e, at_end(), {});
 }
 
-// An operand beside the accumulator of an instance; it is loaded once for all that share it.
-std::string LeafWriter::extra(int e, const Beside& b, const Extents& instance) {
-  const int tensor = static_cast<int>(c_.operands.size()) + e;
+Extents LeafWriter::index_of_extra(int e, const Extents& instance) const {
   Extents index{};
   for (int d = 0; d < static_cast<int>(c_.dims.size()); ++d)
-    if (morello::touches(c_.tensor(tensor), d)) index[d] = instance[d] * unit_[d];
-  const auto [found, added] = extras_.try_emplace({b.fours ? e + kMaxExtras : e, index});
+    if (morello::touches(c_.extras[e], d)) index[d] = instance[d] * unit_[d];
+  return index;
+}
+
+// An operand beside the accumulator of an instance; it is loaded once for all that share it.
+std::string LeafWriter::extra(int e, const Beside& b, const Extents& instance) {
+  if (b.fold) return extra_of_four(e, b);
+  const Extents index = index_of_extra(e, instance);
+  const auto [found, added] = extras_.try_emplace({e, {index}});
   std::string& name = found->second;
   if (!added) return name;
-  const Ref& ref = job_.refs[tensor];
+  const int tensor = static_cast<int>(c_.operands.size()) + e;
   name = names_.fresh("e");
   w_.line("{} {};", b.lanes == 1 ? c_type(b.type) : reg_type(b.type), name);
-  if (b.fours && !b.loads[e]) {
-    const std::string p = at(stem(tensor), along_lanes(tensor, index, 1)[0]);
-    w_.code(expand(b.fours->load, {{"p", p}, {"r", name}}));
-    return name;
-  }
   const Access& a = *b.loads[e];
-  const bool copies = k_.lanes_reduce && b.lanes > 1;  // one number for all lanes
-  const auto n = copies ? b.lanes : static_cast<i64>(output_offsets(instance).size());
-  read_vector(w_, names_, a, ref.dtype, stem(tensor),
+  const auto n = static_cast<i64>(output_offsets(instance).size());
+  read_vector(w_, names_, a, job_.refs[tensor].dtype, stem(tensor),
               along_lanes(tensor, index, a.kind == Access::Kind::kVector ? n : 1), name,
               morello::touches(c_.tensor(tensor), f_.lane) ? lanes_there(instance) : "");
   return name;
@@ -241,17 +240,22 @@ void LeafWriter::store_scalar(const Extents& instance) {
 
 // A sum, a variable, added to the old value if there is one.
 void LeafWriter::store_sum(const Extents& instance, const std::string& sum) {
-  const std::string p = at(pointer(out_), output_offsets(instance)[0]);
-  const auto add_old = [&] {
-    const std::string old = names_.fresh("s");
-    w_.line("{} {};", c_type(k_.output), old);
-    w_.code(expand(f_.reload->code, {{"p", p}, {"r0", old}}));
-    join(sum, old, 1);
-  };
   w_.either(
-      "accumulate", job_.accumulate, [] {}, add_old);
-  const std::string value = finishes_ ? terms(c_.finish, at_end(), instance, sum).back() : sum;
-  w_.code(expand(store_access(f_, job_.refs[out_].packed)->code, {{"p", p}, {"r0", value}}));
+      "accumulate", job_.accumulate, [] {}, [&] { join(sum, old_element(instance), 1); });
+  store_element(instance, finishes_ ? terms(c_.finish, at_end(), instance, sum).back() : sum);
+}
+
+std::string LeafWriter::old_element(const Extents& instance) {
+  const std::string old = names_.fresh("s");
+  w_.line("{} {};", c_type(k_.output), old);
+  w_.code(expand(f_.reload->code,
+                 {{"p", at(pointer(out_), output_offsets(instance)[0])}, {"r0", old}}));
+  return old;
+}
+
+void LeafWriter::store_element(const Extents& instance, const std::string& value) {
+  w_.code(expand(store_access(f_, job_.refs[out_].packed)->code,
+                 {{"p", at(pointer(out_), output_offsets(instance)[0])}, {"r0", value}}));
 }
 
 }  // namespace morello

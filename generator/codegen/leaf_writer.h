@@ -58,8 +58,9 @@ class LeafWriter {
     const std::vector<const Access*>& loads;
     Dtype type;
     int lanes;
-    // Of four elements side by side, where `loads` has null; null: of vectors, or of one element.
-    const Fold* fours = nullptr;
+    // Of the elements of these four, and how; null: of vectors, or of one element.
+    std::span<const Extents> four = {};
+    const Fold* fold = nullptr;
   };
 
   void choose_inner();
@@ -132,18 +133,24 @@ class LeafWriter {
   void store_vector(const Extents& instance, const std::string& value);
   void store_scalar(const Extents& instance);
   void store_sum(const Extents& instance, const std::string& sum);
+  void store_element(const Extents& instance, const std::string& value);
+  std::string old_element(const Extents& instance);
   void fold_all(const Folding& how);
   std::string folded(std::string_view shuffle, const std::string& a, const std::string& b);
   void join_lanes(const std::string& to, const std::string& from);
   void fold(const Folding& how, std::span<const Extents> registers);
   void fold_four(const Folding& how, std::span<const Extents> registers,
                  const std::array<std::string, kFold>& sums);
-  bool beside_four(const Folding& how, std::span<const Extents> registers) const;
-  void store_four(const Folding& how, const Extents& first, const Offset& offset,
-                  const std::string& sums);
+  void add_old_four(const Fold& row, const std::string& p, const std::string& sums);
+  void set_four(const Fold& row, const std::string& reg, const std::array<std::string, kFold>& e);
+  std::string finished_four(const Fold& made, std::span<const Extents> four,
+                            const std::string& sums);
+  std::array<std::string, kFold> elements(const Fold& row, Dtype type, const std::string& value);
   void load_body_extras();
   void load_shared_extras();
+  Extents index_of_extra(int e, const Extents& instance) const;
   std::string extra(int e, const Beside& b, const Extents& instance);
+  std::string extra_of_four(int e, const Beside& b);
   std::vector<std::string> terms(const Expression& e, const Beside& b, const Extents& instance,
                                  const std::string& value);
   std::vector<Offset> output_offsets(const Extents& instance) const;
@@ -175,8 +182,8 @@ class LeafWriter {
   i64 step_of_four_ = -1;                    // that slots are of; -1: of none
   std::optional<OutputRows> asked_rows_;     // of the output, in turn
   std::array<std::string, kMaxOperands> pointers_;
-  // Registers, by index of the element; from kMaxExtras on those beside four sums.
-  std::map<std::pair<int, Extents>, std::string> extras_;
+  // Registers, by index of the element, or of all four.
+  std::map<std::pair<int, std::vector<Extents>>, std::string> extras_;
   Writer w_;
   Names names_;
 };

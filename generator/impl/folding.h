@@ -19,14 +19,13 @@ inline constexpr i64 kLeastFold = 3;
 struct Folding {
   const Fold* row = nullptr;       // null: lanes are not summed
   const Function* join = nullptr;  // of two registers
-  // Dim of the tile along which elements lie side by side and are stored as they are, or with what
-  // is made of sums made of four; -1: one by one.
+  // Dim of the tile along which elements of the result lie side by side, so that four are stored at
+  // once; -1: one by one.
   int together = -1;
-  // How what the finish reads comes beside four: one number for all of them, or, if null, by
-  // `row->load` (or not at all, if the finish has none of it).
-  std::vector<const Access*> extras = {};
-  // What is made of four sums, and what comes for that.
-  Uops finish_of_four(const Family& f, const Computation& c) const;
+  // Has elements of what is made of the sums, where that is made of four at once; null: one by one,
+  // which takes less.
+  const Fold* made = nullptr;
+  Uops finish_of_four;  // by `made`, with what it reads beside the sums
 };
 
 // Of an output that lies as `map` says.

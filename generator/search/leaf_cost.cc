@@ -236,29 +236,6 @@ void Space::add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) 
   w.alu += times;
 }
 
-// Registers summed along lanes, and what becomes of the sums. Of a bound, each is a part of as
-// large a fold as the family's tile has and, where that can be, of a store of four: linear in their
-// number.
-void Space::add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const {
-  const bool packed = s.place[computation().inputs()].packed;
-  const i64 most = std::min(kFold, registers_at_once_);
-  if (rounding == Rounding::kDown && most >= kLeastFold) {
-    const bool together = folding_.together >= 0 && !packed;
-    Work fours;
-    fours.add(fold_, registers);
-    if (together) add_stores(s, registers, finished_fours_, fours);
-    w.add(fours.share(most), 1);
-    if (!together) add_stores(s, registers, finished_, w);
-    return;
-  }
-  const Folds n = folds_of(folding_, computation(), s.extent);
-  const i64 together = packed ? 0 : n.together;
-  w.add(fold_, n.folds);
-  w.add(fold_alone_, n.alone);
-  add_stores(s, together, finished_fours_, w);
-  add_stores(s, registers - together * kFold, finished_, w);
-}
-
 // Of an output that is not packed: vectors whose elements do not lie side by side there are stored
 // one by one.
 void Space::add_apart(i64 vectors, Work& w) const {

@@ -1,6 +1,8 @@
 // What a leaf does, as counts of instructions: for leaf_cost.cc and lower_bound.cc.
 #pragma once
 
+#include <algorithm>
+
 #include "search/space.h"
 
 namespace morello {
@@ -23,6 +25,12 @@ struct Space::Work {
   Work share(i64 parts) const {
     return {fma / parts,    bf16 / parts, alu / parts,   shuffle / parts,
             divide / parts, load / parts, store / parts, chain / parts};
+  }
+  // No more of anything than either has.
+  Work least(const Work& o) const {
+    return {std::min(fma, o.fma),         std::min(bf16, o.bf16),     std::min(alu, o.alu),
+            std::min(shuffle, o.shuffle), std::min(divide, o.divide), std::min(load, o.load),
+            std::min(store, o.store),     std::min(chain, o.chain)};
   }
   // Of what waits for operands.
   i64 vector() const { return fma + bf16 + alu + divide; }

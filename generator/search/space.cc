@@ -171,26 +171,6 @@ void Space::describe_extras() {
   }
 }
 
-// What sums of lanes take, where lanes run along the reduction.
-void Space::describe_folds(const AddressMap& output) {
-  const Kernel& k = *family().kernel;
-  if (!k.lanes_reduce) return;
-  for (int d = 0; d < dims(); ++d)
-    if (!computation().dims[d].reduction) registers_at_once_ *= family().quantum[d];
-  folding_ = folding(family(), computation(), output);
-  const Uops shuffle = {.alu = 1, .shuffle = 1};
-  const Uops& join = k.join.empty() ? folding_.join->uops : k.join_uops;
-  fold_ = k.ordered_uops;
-  for (int i = 0; i < folding_.row->shuffles; ++i) fold_ += shuffle;
-  for (size_t i = 0; i < kFold - 1 + folding_.row->halves.size(); ++i) fold_ += join;
-  fold_alone_ = k.ordered_uops;
-  for (int lanes = k.lanes; lanes > 1; lanes /= 2) {
-    fold_alone_ += shuffle;
-    fold_alone_ += join;
-  }
-  if (folding_.together >= 0) finished_fours_ = folding_.finish_of_four(family(), computation());
-}
-
 // Tiles of every dim in powers of 2; in powers of 4, 8, ... where that leaves too many extents. A
 // dim decides for itself, so that the same dim of another kernel has the same menu.
 void Space::make_menus() {

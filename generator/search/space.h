@@ -360,6 +360,7 @@ class Space {
   i64 add_whole_edges(const Spec& s, Work& w, Rounding folds) const;
   void add_stores(const Spec& s, i64 times, const Uops& finished, Work& w) const;
   void add_folds(const Spec& s, i64 registers, Rounding rounding, Work& w) const;
+  Work least_finish(i64 registers, i64 most) const;
   void add_edges(const Spec& s, Work& w) const;
   void add_apart(i64 vectors, Work& w) const;
   const Pipes& pipes() const;  // for the vectors of the family
@@ -516,7 +517,6 @@ class Space {
   Uops finished_;           // of one vector or sum: in leaves
   Folding folding_;         // of sums along lanes, where the user put the output
   Uops fold_, fold_alone_;  // of four registers, of one
-  Uops finished_fours_;     // of four sums that are stored at once
   i64 registers_at_once_ = 1;  // of sums along lanes, in the largest leaf
   Uops written_back_;          // of one vector: from a copy with sums
   i64 written_back_lanes_ = 1;

@@ -172,6 +172,7 @@ struct Fold {
   // Then {y} of {a}, to be joined with {a}: {a} with its parts of four lanes in another order.
   std::span<const std::string_view> halves;
   std::string_view load;   // {r} of four elements at {p}; the other lanes are any numbers
+  std::string_view set;    // {r} of the elements {a}, {b}, {c} and {d}, by three shuffles
   std::string_view store;  // the first four lanes of {r} to {p}
   int shuffles = 0;        // uops of all that
 };

@@ -142,6 +142,17 @@ constexpr Row kFoldedRows[] = {
     // Of fours one has the end of a row and the beginning of the next.
     {"(a: f32[2,24], b: f32[6,24], c: f32[6]): f32 = matmul(a, transpose(b)) + c", "avx2",
      "dot_f32x8 lane=k quantum=m:2,n:6,k:8", 1, "call\n"},
+    // Apart, of another type, both, and seven: the last three are a four, too.
+    {"(a: f32[2,24], b: f32[12,24], c: f32[2,12] col, d: bf16[12]): f32 = "
+     "matmul(a, transpose(b)) * c + d",
+     "avx2", "dot_f32x8 lane=k quantum=m:2,n:4,k:8", 1, "loop n by 4\n  call\n"},
+    {"(x: f32[15,40], y: f16[15]): bf16 = relu(reduce_sum(x, axis=1) + y)", "avx512",
+     "hsum_f32x16 lane=k quantum=i:4", 1, "loop i by 4\n  body\n    call\n  rest 3\n    call\n"},
+    {"(x: f32[15,40], y: f32[15]): f32 = relu(reduce_max(x, axis=1) - y)", "avx2",
+     "hmax_f32x8 lane=k quantum=i:4", 1, "loop i by 4\n  body\n    call\n  rest 3\n    call\n"},
+    {"(a: u8[2,50], b: i8[50,7] col, c: f32[7], d: f32[1]): f32 col = "
+     "convert(matmul(a, b)) * c * d + 1",
+     "avx512", "dot_i16x32 lane=k quantum=m:2,n:7", 1, "copy a to L1\n  copy b to L1\n    call\n"},
     {"(x: f32[10,40]): f32 = reduce_sum(x * x, axis=1) * 0.5 + 1", "avx2",
      "dot_f32x8 lane=k quantum=i:4,k:16", 1,
      "copy out to L1\n  split k by 16\n    first\n      loop i by 4\n        body\n          call\n"

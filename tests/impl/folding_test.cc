@@ -18,13 +18,16 @@ struct Row {
   std::string_view spec, isa, family, how;
 };
 
-// By what row and function, along which dim results lie side by side, and what becomes of a tile.
+// By what row and function, along which dim results lie side by side, how these are made of sums if
+// they are, and what becomes of a tile.
 std::string text(const Folding& how, const Computation& c, const Extents& tile) {
   if (how.row == nullptr) return "none";
   const Folds n = folds_of(how, c, tile);
-  return fmt::format("{} by {} along {}: {} folds, {} together, {} alone", how.row->name,
-                     how.join->name, how.together < 0 ? "-" : c.dims[how.together].name, n.folds,
-                     n.together, n.alone);
+  const std::string along(how.together < 0 ? "-" : c.dims[how.together].name);
+  std::string made;
+  if (!c.finish.empty()) made = fmt::format(", made {}", how.made ? how.made->name : "one by one");
+  return fmt::format("{} by {} along {}{}: {} folds, {} together, {} alone", how.row->name,
+                     how.join->name, along, made, n.folds, n.together, n.alone);
 }
 
 constexpr Row kRows[] = {
@@ -36,26 +39,37 @@ constexpr Row kRows[] = {
      "fold_f32x8 by add_f32x8 along -: 0 folds, 0 together, 2 alone"},
     {"(x: f32[3,16]): f32 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:3",
      "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
-    // What is made of sums, and of one number or of neighbours beside them, is made of four of
-    // them; what reads others, or has another type, one by one.
+    // What is made of sums is made of four of them, whatever lies beside them and wherever it goes,
+    // unless one by one takes less.
     {"(x: f32[64,64]): f32 = reduce_mean(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:4",
-     "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
+     "fold_f32x8 by add_f32x8 along i, made fold_f32x8: 1 folds, 1 together, 0 alone"},
     {"(x: f32[64,64], y: f32[64]): f32 = reduce_sum(x, axis=1) * y", "avx2",
      "hsum_f32x8 lane=k quantum=i:4",
-     "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
+     "fold_f32x8 by add_f32x8 along i, made fold_f32x8: 1 folds, 1 together, 0 alone"},
     {"(x: f32[64,64], y: bf16[64]): f32 = reduce_sum(x, axis=1) * y", "avx2",
      "hsum_f32x8 lane=k quantum=i:4",
-     "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
+     "fold_f32x8 by add_f32x8 along i, made fold_f32x8: 1 folds, 1 together, 0 alone"},
     {"(x: f32[64,64], y: bf16[1]): f32 = relu(reduce_sum(x, axis=1) * y)", "avx2",
      "hsum_f32x8 lane=k quantum=i:4",
-     "fold_f32x8 by add_f32x8 along i: 1 folds, 1 together, 0 alone"},
+     "fold_f32x8 by add_f32x8 along i, made fold_f32x8: 1 folds, 1 together, 0 alone"},
     {"(a: f32[2,64], b: f32[90,64], c: f32[2,90], d: f32[90]): f32 = matmul(a, transpose(b)) * c + "
      "d",
      "avx512", "dot_f32x16 lane=k quantum=m:2,n:12",
-     "fold_f32x16 by add_f32x16 along n: 6 folds, 6 together, 0 alone"},
+     "fold_f32x16 by add_f32x16 along n, made fold_f32x16: 6 folds, 6 together, 0 alone"},
     {"(a: f32[2,64], b: f32[90,64], c: f32[2,90] col): f32 = matmul(a, transpose(b)) * c", "avx512",
      "dot_f32x16 lane=k quantum=m:2,n:12",
-     "fold_f32x16 by add_f32x16 along -: 6 folds, 0 together, 0 alone"},
+     "fold_f32x16 by add_f32x16 along n, made fold_f32x16: 6 folds, 6 together, 0 alone"},
+    {"(a: f32[2,64], b: f32[90,64], c: f32[2,90] col): f32 col = matmul(a, transpose(b)) * c",
+     "avx512", "dot_f32x16 lane=k quantum=m:2,n:12",
+     "fold_f32x16 by add_f32x16 along -, made one by one: 6 folds, 0 together, 0 alone"},
+    {"(x: f32[64,64]): bf16 = exp(reduce_sum(x, axis=1))", "avx2", "hsum_f32x8 lane=k quantum=i:4",
+     "fold_f32x8 by add_f32x8 along -, made fold_f32x8: 1 folds, 0 together, 0 alone"},
+    {"(a: u8[1,64], b: i8[64,64] col, c: f32[64]): f32 = convert(matmul(a, b)) * c", "avx512",
+     "dot_i16x32 lane=k quantum=n:28",
+     "fold_i32x16 by add_i32x16 along n, made fold_f32x16: 7 folds, 7 together, 0 alone"},
+    {"(a: f32[2,64], b: f32[90,64], c: f32[2,90] col): f32 col = c / matmul(a, transpose(b))",
+     "avx512", "dot_f32x16 lane=k quantum=m:2,n:12",
+     "fold_f32x16 by add_f32x16 along -, made fold_f32x16: 6 folds, 0 together, 0 alone"},
     {"(x: f32[64,64]): bf16 = reduce_sum(x, axis=1)", "avx2", "hsum_f32x8 lane=k quantum=i:4",
      "fold_f32x8 by add_f32x8 along -: 1 folds, 0 together, 0 alone"},
     // Tiles of two dims: rows of six elements are stored together where they are the only one.

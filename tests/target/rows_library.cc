@@ -86,7 +86,7 @@ std::string kernel(const Isa& isa, const Kernel& k) {
 }
 
 // code: four elements c, each of what a register of four from a on is together, joined by addition;
-// load: four elements c as they come from a.
+// load: four elements c as they come from a; set: the same, one by one.
 std::string fold(const Isa& isa, const Fold& f) {
   const std::string type = type_of(isa, f.lanes, f.type), element(c_type(f.type));
   const std::string target = fmt::format("  auto* t = static_cast<{}*>(c);\n", element);
@@ -103,10 +103,17 @@ std::string fold(const Isa& isa, const Fold& f) {
     return "  " + expand(f.store, {{"{p}", "t + 0"}, {"{r}", r}}) + "\n";
   };
   const std::string from = fmt::format("  const auto* s = static_cast<const {}*>(a);\n", element);
-  const std::string given = expand(f.load, {{"{p}", "s + 0"}, {"{r}", "x"}});
+  const auto brought = [&](const char* how, const std::string& by) {
+    return function(f.name, how,
+                    from + target + fmt::format("  {} x;\n  {}\n", type, by) + store("x"));
+  };
   return function(f.name, "code", code + store("r0")) +
-         function(f.name, "load",
-                  from + target + fmt::format("  {} x;\n  {}\n", type, given) + store("x"));
+         brought("load", expand(f.load, {{"{p}", "s + 0"}, {"{r}", "x"}})) +
+         brought("set", expand(f.set, {{"{a}", "s[0]"},
+                                       {"{b}", "s[1]"},
+                                       {"{c}", "s[2]"},
+                                       {"{d}", "s[3]"},
+                                       {"{r}", "x"}}));
 }
 
 // A load reads memory a and writes its registers to c, r0 then r1; a store reads its register from

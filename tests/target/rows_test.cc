@@ -433,9 +433,11 @@ void test_fold(const RowsLibrary& library, const Fold& f, Source& source) {
   for (size_t i = 0; i < kRegisters; ++i) CHECK(decode(f.type, got + i * size) == want[i]);
   unsigned char* given = from.last(kRegisters * size);
   std::memcpy(given, got, kRegisters * size);
-  std::memset(got, 0xee, kRegisters * size);
-  library.find(f.name, "load")(given, nullptr, got);
-  CHECK(std::memcmp(got, given, kRegisters * size) == 0);
+  for (const char* how : {"load", "set"}) {
+    std::memset(got, 0xee, kRegisters * size);
+    library.find(f.name, how)(given, nullptr, got);
+    CHECK(std::memcmp(got, given, kRegisters * size) == 0);
+  }
 }
 
 // One NaN in any place, or none; and what is joined without any is the combination.

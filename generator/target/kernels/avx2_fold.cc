@@ -18,6 +18,7 @@ static constexpr Fold kFolds[] = {
               "_mm256_castps_pd({b})));",
      .halves = kHalvesF32,
      .load = "{r} = _mm256_broadcast_ps(reinterpret_cast<const __m128*>({p}));",
+     .set = "{r} = _mm256_zextps128_ps256(_mm_setr_ps({a}, {b}, {c}, {d}));",
      .store = "_mm_storeu_ps({p}, _mm256_castps256_ps128({r}));",
      .shuffles = 7},
     {.name = "fold_i32x8",
@@ -30,6 +31,7 @@ static constexpr Fold kFolds[] = {
      .halves = kHalvesI32,
      .load = "{r} = _mm256_broadcastsi128_si256("
              "_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
+     .set = "{r} = _mm256_zextsi128_si256(_mm_setr_epi32({a}, {b}, {c}, {d}));",
      .store = "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), _mm256_castsi256_si128({r}));",
      .shuffles = 7},
 };

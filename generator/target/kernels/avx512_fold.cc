@@ -22,6 +22,7 @@ static constexpr Fold kFolds[] = {
               "_mm512_castps_pd({b})));",
      .halves = kHalvesF32,
      .load = "{r} = _mm512_maskz_broadcast_f32x4(0xffff, _mm_loadu_ps({p}));",
+     .set = "{r} = _mm512_zextps128_ps512(_mm_setr_ps({a}, {b}, {c}, {d}));",
      .store = "_mm_storeu_ps({p}, _mm512_maskz_extractf32x4_ps(0xf, {r}, 0));",
      .shuffles = 8},
     {.name = "fold_i32x16",
@@ -34,6 +35,7 @@ static constexpr Fold kFolds[] = {
      .halves = kHalvesI32,
      .load = "{r} = _mm512_maskz_broadcast_i32x4(0xffff, "
              "_mm_loadu_si128(reinterpret_cast<const __m128i*>({p})));",
+     .set = "{r} = _mm512_zextsi128_si512(_mm_setr_epi32({a}, {b}, {c}, {d}));",
      .store = "_mm_storeu_si128(reinterpret_cast<__m128i*>({p}), "
               "_mm512_maskz_extracti32x4_epi32(0xf, {r}, 0));",
      .shuffles = 8},

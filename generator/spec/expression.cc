@@ -50,6 +50,7 @@ constexpr FnDef kFns[] = {
     {Fn::kRounded, "rounded", 1, [](double a, double, double) { return a; }, nullptr},
     {Fn::kTanh, "tanh", 1, [](double a, double, double) { return std::tanh(a); }, nullptr},
     {Fn::kErf, "erf", 1, [](double a, double, double) { return std::erf(a); }, nullptr},
+    {Fn::kLog, "log", 1, [](double a, double, double) { return std::log(a); }, nullptr},
     {Fn::kSqrt, "sqrt", 1, [](double a, double, double) { return std::sqrt(a); }, nullptr},
     {Fn::kToFloat, "float", 1, [](double a, double, double) { return a; }, nullptr},
 };

@@ -36,6 +36,7 @@ enum class Fn {
   kRounded,         // itself: what is computed of it starts from its f32, whatever compilers join
   kTanh,
   kErf,
+  kLog,
   kSqrt,
   kToFloat,  // of an i32
 };

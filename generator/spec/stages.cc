@@ -302,8 +302,8 @@ bool Divider::shape(Region& r) {
 // Not as much as reading it from a cache again.
 static bool is_cheap(const OpDef& op) {
   return all_terms(op, [](const Term& t) {
-    return t.fn != Fn::kExp && t.fn != Fn::kTanh && t.fn != Fn::kErf && t.fn != Fn::kDiv &&
-           t.fn != Fn::kSqrt;
+    return t.fn != Fn::kExp && t.fn != Fn::kTanh && t.fn != Fn::kErf && t.fn != Fn::kLog &&
+           t.fn != Fn::kDiv && t.fn != Fn::kSqrt;
   });
 }
 

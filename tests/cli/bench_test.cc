@@ -6,11 +6,22 @@
 #include <fstream>
 
 #include "cli/bench/subject.h"
+#include "cli/bench/texts.h"
 #include "cli/files.h"
 #include "cli/process.h"
 
 namespace morello {
 namespace {
+
+// But for what costs alone ask for: no operator is made of these.
+TEST_CASE("the driver's reference has every function") {
+  std::string_view numbers;
+  for (const TextFile& f : bench_files())
+    if (f.path == "numbers.h") numbers = f.text;
+  for (const FnDef& f : fn_table())
+    if (f.fn != Fn::kRounded && f.fn != Fn::kExpNonpositive)
+      CHECK_MESSAGE(numbers.find(fmt::format("Bounds {}_of(", f.name)) < numbers.size(), f.name);
+}
 
 // Every type, layout and body goes through the driver's reference.
 TEST_CASE("bench compiles, verifies and times") {

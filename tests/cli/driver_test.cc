@@ -245,6 +245,10 @@ TEST_CASE("bounds of f32 arithmetic") {
   CHECK(fn::max_of(nan, infinite).is_nan());
   CHECK(fn::min_of(one, nan).is_nan());
   CHECK(fn::sqrt_of(B::exactly(-1)).is_nan());
+  CHECK(fn::log_of(B::exactly(-1)).is_nan());
+  CHECK(fn::log_of(nan).is_nan());
+  CHECK(fn::log_of(B::exactly(-0.0)).hi == -kInfinity);
+  CHECK(fn::log_of(B(-1, 1)).open);
   CHECK(fn::div_of(B::exactly(0), B::exactly(-0.0)).is_nan());
   CHECK(fn::div_of(one, B::exactly(0)).open);
   CHECK(fn::lt_of(one, nan).hi == 0);

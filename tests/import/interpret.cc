@@ -75,6 +75,7 @@ double element(const Instruction& in, const std::vector<double>& x) {
   if (name == "abs") return std::abs(x[0]);
   if (name == "square") return x[0] * x[0];
   if (name == "exponential") return std::exp(x[0]);
+  if (name == "log") return std::log(x[0]);
   if (name == "tanh") return std::tanh(x[0]);
   if (name == "logistic") return 1 / (1 + std::exp(-x[0]));
   if (name == "sqrt") return std::sqrt(x[0]);

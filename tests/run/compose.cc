@@ -239,8 +239,9 @@ class Composer : public Artist {
   std::string unary(const std::string& a) {
     if (integers_) return any<std::string>({"neg", "relu"}) + "(" + a + ")";
     const std::string op = any<std::string>({"exp", "tanh", "erf", "sigmoid", "silu", "gelu",
-                                             "gelu_tanh", "relu", "neg", "sqrt", "rsqrt"});
-    if (op == "sqrt" || op == "rsqrt") return fmt::format("{}(max({}, 0.25))", op, a);
+                                             "gelu_tanh", "relu", "neg", "sqrt", "rsqrt", "log"});
+    if (op == "sqrt" || op == "rsqrt" || op == "log")
+      return fmt::format("{}(max({}, 0.25))", op, a);
     return op == "exp" && one_in(2) ? "exp(min(" + a + ", 5))" : op + "(" + a + ")";
   }
 

@@ -28,6 +28,7 @@ bool to_floats(Word w) {
     case Word::exp:
     case Word::tanh:
     case Word::erf:
+    case Word::log:
     case Word::sqrt:
     case Word::rsqrt:
     case Word::sigmoid:

@@ -55,6 +55,8 @@ Interval unary(Word w, const Interval& x, bool real) {
       return growing([](double v) { return std::tanh(v); }, x, 3.5, -1, 1);
     case Word::erf:
       return growing([](double v) { return std::erf(v); }, x, 3.5, -1, 1);
+    case Word::log:
+      return logarithm(x);
     case Word::sqrt:
       return square_root(x);
     case Word::rsqrt:

@@ -162,6 +162,13 @@ Interval square_root(const Interval& a) {
   return Interval::between(std::sqrt(a.lo), std::sqrt(a.hi));
 }
 
+Interval logarithm(const Interval& a) {
+  if (a.unchecked || is_nan(a)) return a;
+  if (a.hi < 0) return no_number();
+  if (a.lo < 0) return anything();
+  return growing([](double v) { return std::log(v); }, a, 2.5, -HUGE_VAL, HUGE_VAL);
+}
+
 bool holds(Word w, double a, double b) {
   switch (w) {
     case Word::lt:

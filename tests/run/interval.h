@@ -29,6 +29,7 @@ Interval largest(const Interval& a, const Interval& b);
 Interval smallest(const Interval& a, const Interval& b);
 Interval negative(const Interval& a);
 Interval square_root(const Interval& a);
+Interval logarithm(const Interval& a);
 Interval square(const Interval& a);  // mul(a, a), which knows that both are the same
 // What both allow: an operation that may be done in one of two ways.
 Interval either(const Interval& a, const Interval& b);

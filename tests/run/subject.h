@@ -48,6 +48,7 @@ enum class Word {
   exp,
   tanh,
   erf,
+  log,
   sqrt,
   rsqrt,
   sigmoid,

@@ -274,7 +274,7 @@ TEST_CASE("the operator table") {
   CHECK(names ==
         "matmul conv2d reduce_sum reduce_max reduce_min reduce_mean add sub mul div max min neg lt "
         "le gt "
-        "ge eq ne select exp tanh erf sqrt rsqrt sigmoid relu silu gelu gelu_tanh convert "
+        "ge eq ne select exp tanh erf log sqrt rsqrt sigmoid relu silu gelu gelu_tanh convert "
         "broadcast spread softmax rms_norm layer_norm transpose pad ");
   CHECK(find_op("conv") == nullptr);
 }

@@ -233,6 +233,12 @@ inline Bounds erf_of(const Bounds& a) {
   return growing(
       a, [](double x) { return std::erf(x); }, 7, -1, 1);
 }
+inline Bounds log_of(const Bounds& a) {
+  if (a.hi < 0 && !a.open) return Bounds::exactly(kNan);
+  if (a.lo < 0) return Bounds::unknown();
+  return growing(
+      a, [](double x) { return std::log(x); }, 5, -kInfinity, kInfinity);
+}
 inline Bounds sqrt_of(const Bounds& a) {
   if (a.open || a.is_nan() || a.hi < 0) return a.open ? a : Bounds::exactly(kNan);
   if (a.lo < 0) return Bounds::unknown();

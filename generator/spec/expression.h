@@ -48,6 +48,7 @@ struct FnDef {
   int arity;
   double (*real)(double a, double b, double c);     // in f32: the exact value
   double (*integer)(double a, double b, double c);  // in i32, before it wraps; null: not defined
+  bool cheap = true;                                // takes less than reading an element again
 };
 std::span<const FnDef> fn_table();
 // Null for what is no function of terms: inputs, extras, the value, constants.

@@ -301,10 +301,7 @@ bool Divider::shape(Region& r) {
 
 // Not as much as reading it from a cache again.
 static bool is_cheap(const OpDef& op) {
-  return all_terms(op, [](const Term& t) {
-    return t.fn != Fn::kExp && t.fn != Fn::kTanh && t.fn != Fn::kErf && t.fn != Fn::kLog &&
-           t.fn != Fn::kDiv && t.fn != Fn::kSqrt;
-  });
+  return all_terms(op, [](const Term& t) { return !fn_def(t.fn) || fn_def(t.fn)->cheap; });
 }
 
 bool Divider::region(int n, Region& out) {

@@ -142,7 +142,8 @@ constexpr Row kFoldedRows[] = {
     // Of fours one has the end of a row and the beginning of the next.
     {"(a: f32[2,24], b: f32[6,24], c: f32[6]): f32 = matmul(a, transpose(b)) + c", "avx2",
      "dot_f32x8 lane=k quantum=m:2,n:6,k:8", 1, "call\n"},
-    // Apart, of another type, both, and seven: the last three are a four, too.
+    // What lies apart or has another type, beside sums or as a result. The last three of fifteen
+    // are a four, too.
     {"(a: f32[2,24], b: f32[12,24], c: f32[2,12] col, d: bf16[12]): f32 = "
      "matmul(a, transpose(b)) * c + d",
      "avx2", "dot_f32x8 lane=k quantum=m:2,n:4,k:8", 1, "loop n by 4\n  call\n"},

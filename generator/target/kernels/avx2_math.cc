@@ -161,9 +161,6 @@ erf_f32x8(__m256 x) noexcept {
 }
 )";
 
-static constexpr std::string_view kExpHelpers[] = {kExp};
-static constexpr std::string_view kExpNonpositiveHelpers[] = {kExpNonpositive};
-static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 // x = 2^n * m with m = 1 + f from 0.75 to 1.5, by the bits of x: log x = n * ln2 + f + f^2 * q(f),
 // where q begins with -1/2 and has six more coefficients (4.1e-8 of log m). ln2 goes in two parts,
 // of which the larger one times n is exact; f, which is exact, comes last but that. What is
@@ -172,7 +169,7 @@ static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 static constexpr std::string_view kLog = R"(
 MORELLO_UNUSED MORELLO_TARGET __attribute__((always_inline)) static inline __m256
 log_f32x8(__m256 x) noexcept {
-  const __m256 zero = _mm256_setzero_ps(), inf = _mm256_set1_ps(__builtin_inff());
+  const __m256 zero = _mm256_setzero_ps();
   const __m256 tiny = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ);
   const __m256 scaled = _mm256_blendv_ps(x, _mm256_mul_ps(x, _mm256_set1_ps(0x1p+23f)), tiny);
   const __m256i bits = _mm256_castps_si256(scaled);
@@ -192,13 +189,16 @@ log_f32x8(__m256 x) noexcept {
   const __m256 rest = _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(f, f), q, low), f);
   const __m256 sum = _mm256_fmadd_ps(e, _mm256_set1_ps(0x1.62e4p-1f), rest);
   const __m256 none =
-      _mm256_blendv_ps(_mm256_sub_ps(zero, inf), _mm256_set1_ps(__builtin_nanf("")),
+      _mm256_blendv_ps(_mm256_set1_ps(-__builtin_inff()), _mm256_set1_ps(__builtin_nanf("")),
                        _mm256_cmp_ps(x, zero, _CMP_LT_OQ));
   const __m256 all = _mm256_blendv_ps(sum, none, _mm256_cmp_ps(x, zero, _CMP_LE_OQ));
-  return _mm256_blendv_ps(x, all, _mm256_cmp_ps(x, inf, _CMP_LT_OQ));
+  return _mm256_blendv_ps(x, all, _mm256_cmp_ps(x, _mm256_set1_ps(__builtin_inff()), _CMP_LT_OQ));
 }
 )";
 
+static constexpr std::string_view kExpHelpers[] = {kExp};
+static constexpr std::string_view kExpNonpositiveHelpers[] = {kExpNonpositive};
+static constexpr std::string_view kRoundedHelpers[] = {kRounded};
 static constexpr std::string_view kTanhHelpers[] = {kExpm1, kTanh};
 static constexpr std::string_view kErfHelpers[] = {kErf};
 static constexpr std::string_view kLogHelpers[] = {kLog};

@@ -1,6 +1,6 @@
-// The class behind leaf_function(): loads and loops are in leaf.cc, what becomes of the sums in
-// leaf_store.cc and leaf_fold.cc, what is asked for in leaf_ask.cc, elements in fours in
-// leaf_fours.cc.
+// The class behind leaf_function(): loops are in leaf.cc, loads in leaf_load.cc, elements in fours
+// in leaf_fours.cc, what becomes of the sums in leaf_store.cc and leaf_fold.cc, what is asked for
+// in leaf_ask.cc.
 #pragma once
 
 #include <array>
@@ -78,6 +78,8 @@ class LeafWriter {
   // How the body finds extras, and what is made of sums or of elements.
   Beside in_body() const { return {f_.body_extras, c_.compute, k_.lanes}; }
   Beside at_end() const { return {f_.extras, c_.result(), k_.lanes_reduce ? 1 : k_.lanes}; }
+  bool overlaps(int o) const { return overlap_ && overlap_->input == o; }
+  Extents element_of(int o, Extents instance) const;
   std::string reg(int o, const Extents& instance, i64 set = 0) const;
   char letter(int o) const { return o == out_ ? 'c' : static_cast<char>('a' + o); }
   std::string stem(int t) const { return leaf_pointer(t, out_); }
@@ -86,6 +88,7 @@ class LeafWriter {
   void each(const Extents& counts, auto visit) const;
 
   std::vector<Load> loads(int o, const Slot& slot) const;
+  bool fills(int o, const Load& load, const Extents& instance) const;
   std::vector<Offset> along_lanes(int t, Extents index, i64 n) const;
   i64 valid_elements(int o, const Load& load, const Slot& slot) const;
   void load(int o, const Load& load, const Slot& slot);
@@ -177,6 +180,7 @@ class LeafWriter {
   enum class Half { kNone, kFirst, kSecond } half_ = Half::kNone;  // of two slots taken as one
   std::map<Extents, std::string> first_;                           // what the first one has
   std::set<std::pair<std::string, i64>> lines_ahead_;              // asked for in this iteration
+  std::optional<Overlap> overlap_;           // of several windows where the user put them
   int fours_ = -1;                           // the input that is broadcast in fours
   std::map<Extents, std::string> in_fours_;  // ... which registers of it, and what brings them
   i64 step_of_four_ = -1;                    // that slots are of; -1: of none

@@ -82,6 +82,7 @@ struct Builder {
   void choose_loads(int operand);
   void choose_quantum();
   void add_apart(Family g, int dim);
+  void overlap(Family& g, const RegisterTile& t) const;
   void choose_orders(Family& g);
   std::vector<const Access*> candidates(int operand) const;
 };
@@ -303,12 +304,18 @@ int count_registers(const Family& f, const Computation& c, const RegisterTile& t
   return static_cast<int>(live + instances(c, t, held) * parts + f.loads[1 - held]->regs);
 }
 
+// Constants that rows keep in registers, which those that bring the same type share.
+int constants_of(const Family& f) {
+  int constants = 0;
+  for (const Access* a : f.loads) constants = std::max(constants, a->constants);
+  return constants;
+}
+
 // A row whose constants have no registers reads them from memory, where it loads the input that is
 // held: for the other, a load more for every vector is too many. (2 x 48 of bf16 by AVX2, where GCC
 // 12 has five sums of twelve on the stack: 1.04 to 1.06 of the time.)
 void place_constants(Family& f, const Computation& c, const RegisterTile& t) {
-  int constants = 0;  // which rows that bring the same type share
-  for (const Access* a : f.loads) constants = std::max(constants, a->constants);
+  const int constants = constants_of(f);
   const bool spare = f.registers + constants + kReserve <= f.isa->vector_registers;
   const Access*& held = f.loads[held_input(c, t)];
   if (spare || held->crowded.empty()) {
@@ -369,6 +376,24 @@ void Builder::add_apart(Family g, int dim) {
   if (rows) out.push_back(g);
 }
 
+// All taps of windows at once, or as many as leave registers for what is held of the filter at
+// each.
+void Builder::overlap(Family& g, const RegisterTile& t) const {
+  g.overlap.reset();
+  if (t.rows == 1 || t.unroll > 1 || k.lanes == 1 || k.lanes_reduce || k.group > 1) return;
+  if (!k.pair.empty() || !c.reduces() || !before_row(k, c).empty()) return;
+  std::optional<Overlap> all = overlap_along(c, t.row_dim);
+  if (!all || !touches(c.operands[all->input], lane)) return;
+  const int filter = 1 - all->input;
+  if (held_input(c, t) != filter) return;
+  const i64 each = instances(c, t, filter);
+  const i64 spare = isa.vector_registers - kReserve - g.registers - constants_of(g);
+  all->taps = std::min(all->taps, 1 + std::max<i64>(0, spare) / each);
+  if (all->at_once(t.rows, all->taps) == t.rows * all->taps) return;
+  g.registers += static_cast<int>((all->taps - 1) * each);
+  g.overlap = all;
+}
+
 void Builder::choose_quantum() {
   const int regs = load_regs(f, c);
   if (k.lanes_reduce)  // both inputs must be split the same way
@@ -393,6 +418,7 @@ void Builder::choose_quantum() {
       g.quantum[walk] = k.group * t.unroll;
     if (!known.insert(g.quantum).second) continue;
     g.registers = count_registers(f, c, t);
+    overlap(g, t);
     place_constants(g, c, t);
     for (int streams : {1, 2, 4}) {
       g.streams = streams;

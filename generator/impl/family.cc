@@ -46,6 +46,7 @@ int load_regs(const Family& f, const Computation& c) {
 
 i64 reduction_slot(const Family& f, const Computation& c) {
   const Kernel& k = *f.kernel;
+  if (f.overlap) return f.overlap->taps;
   return k.lanes_reduce ? k.lanes * k.group * load_regs(f, c) : k.group;
 }
 
@@ -238,6 +239,7 @@ std::string Family::str(const Computation& c) const {
   if (streams != 1) out += fmt::format(" streams={}", streams);
   if (apart >= 0) out += " apart=" + c.dims[apart].name;
   if (joined >= 0) out += " joined=" + c.dims[joined].name;
+  if (overlap) out += fmt::format(" taps={}:{}", c.dims[overlap->tap].name, overlap->taps);
   for (size_t o = 0; o < loads.size(); ++o)
     out += fmt::format(" {}={}", c.operands[o].name, loads[o]->name);
   return out + fmt::format(" {}={}", c.output().name, store->name);

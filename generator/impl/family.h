@@ -9,11 +9,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "impl/address.h"
+#include "impl/overlap.h"
 #include "target/isa.h"
 
 namespace morello {
@@ -46,6 +48,8 @@ struct Family {
   // A dim whose elements are rows that follow one another, and that leaves take as one run
   // (impl/joined.h); lanes run along the rows. -1: none.
   int joined = -1;
+  // Windows of which leaves load what they have in common once. (impl/overlap.h.)
+  std::optional<Overlap> overlap = {};
   std::vector<PackedOrder> packed;  // per operand; empty digits: never packed
   int registers = 0;                // vector registers the leaf needs, counted exactly
 
@@ -61,7 +65,7 @@ Dtype packed_dtype(const Family& f, const Computation& c, int operand);
 // Most registers that one load of an input fills.
 int load_regs(const Family& f, const Computation& c);
 
-// Elements of the reduction that a load covers: a group, or lanes of them.
+// Elements of the reduction that a leaf takes at once: a group, lanes of them, or taps of windows.
 i64 reduction_slot(const Family& f, const Computation& c);
 
 // Whether all vectors of a leaf that sums nothing read the same of an operand beside its inputs:

@@ -20,6 +20,7 @@ i64 registers_of(const Family& f, const Computation& c, int operand, const Exten
 
 int inner_reduction(const Family& f, const Computation& c) {
   if (f.kernel->lanes_reduce) return f.lane;
+  if (f.overlap) return f.overlap->tap;
   int inner = -1;
   for (int d = 0; d < static_cast<int>(c.dims.size()); ++d)
     if (c.dims[d].reduction && (inner < 0 || f.quantum[inner] == 1)) inner = d;
@@ -29,7 +30,7 @@ int inner_reduction(const Family& f, const Computation& c) {
 int broadcast_in_fours(const Family& f, const Computation& c) {
   const Kernel& k = *f.kernel;
   if (!c.reduces() || c.inputs() != 2 || k.moves || k.lanes == 1 || k.lanes_reduce) return -1;
-  if (k.group > 1 || !k.pair.empty() || f.joined >= 0) return -1;
+  if (k.group > 1 || !k.pair.empty() || f.joined >= 0 || f.overlap) return -1;
   const int inner = inner_reduction(f, c);
   if (c.dims[inner].extent < kFour) return -1;
   for (int o = 0; o < c.inputs(); ++o) {

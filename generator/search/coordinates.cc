@@ -156,6 +156,9 @@ std::string signature_of(const Problem& p, const Menus& menus, bool shorter, boo
   for (size_t d = 0; d < c.dims.size(); ++d) out += fmt::format(" {}", f.quantum[d]);
   if (f.apart >= 0) out += fmt::format(" apart {}", f.apart);
   if (f.joined >= 0) out += fmt::format(" joined {}", f.joined);
+  if (f.overlap)
+    out += fmt::format(" overlap {} {} {} by {} and {}", f.overlap->row, f.overlap->tap,
+                       f.overlap->taps, f.overlap->stride, f.overlap->gap);
   out += " tiles from";
   for (size_t d = 0; d < c.dims.size(); ++d)
     out += fmt::format(" {}{}", menus[d].first,

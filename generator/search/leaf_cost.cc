@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "impl/fours.h"
 #include "impl/joined.h"
 #include "search/leaf_work.h"
 #include "spec/sizes.h"
@@ -23,8 +22,7 @@ constexpr i64 kOverlapPercent = 80;    // of transfers and arithmetic at once, t
 // and stored past the caches, 64 MiB: 7.6 cycles for a line read and one stored, alone 6.1 and
 // 6.6.)
 constexpr i64 kBesideStoresPercent = 50;
-constexpr i64 kStallPercent = 65;      // of the latency, of rows that lie apart
-constexpr i64 kStagedUopsPerLane = 3;  // one lane through a staging array: load, store, index
+constexpr i64 kStallPercent = 65;  // of the latency, of rows that lie apart
 // Vectors of elements that were stored one by one wait until those are there. (Zen 4, rows that are
 // joined: 7 of 5 elements take 12 ns longer than one by one.)
 constexpr i64 kRepeatedMilli = 25'000;
@@ -145,8 +143,9 @@ i64 Space::reduction_step(int d) const {
   return !grouped ? 1 : k.lanes_reduce ? k.lanes * k.group : k.group;
 }
 
-// The reduction loop over extents e (all of them for parallel dims within the quantum).
-Space::Work Space::leaf_work(const Extents& tile_extents, Rounding loads) const {
+// The reduction loop over extents e (all of them for parallel dims within the quantum); windows
+// that overlap may be apart in a copy.
+Space::Work Space::leaf_work(const Extents& tile_extents, Rounding loads, bool apart) const {
   const Extents e = run_extents(family(), tile_extents);
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
@@ -166,37 +165,12 @@ Space::Work Space::leaf_work(const Extents& tile_extents, Rounding loads) const 
   w.add(mapped_, c.reduces() ? tile * steps : tile);
   for (int o = 0; o < c.inputs(); ++o) {
     const Access& a = *family().loads[o];
-    i64 instances = 1;
-    for (int d = 0; d < dims(); ++d) {
-      if (c.dims[d].reduction || !touches_[o][d]) continue;
-      instances *= vector && d == lane ? ceil_div(e[d], k.lanes) : e[d];
-    }
-    const i64 registers = instances * steps;
+    const i64 registers = loaded(e, o, apart, loads);
     w.add(a.uops, loads == Rounding::kUp ? ceil_div(registers, a.regs) : registers / a.regs);
   }
   if (c.reduces()) w.chain = steps * k.latency * 1125 / accumulator_sets(family(), c);
   w.alu += steps;  // loop control
   return w;
-}
-
-// Three loads less and four shuffles more for every row and four steps; of a bound, of all rows and
-// no shuffles.
-void Space::load_in_fours(const Extents& tile, Rounding loads, Work& w) const {
-  const Extents e = run_extents(family(), tile);
-  i64 steps = 1;
-  for (int d = 0; d < dims(); ++d)
-    if (computation().dims[d].reduction) steps *= e[d];
-  constexpr i64 kSaved = kFour - 1;
-  if (loads == Rounding::kDown) {
-    i64 rows = 1;
-    for (int d = 0; d < dims(); ++d)
-      if (touches_[fours_][d] && !computation().dims[d].reduction) rows *= e[d];
-    w.load -= ceil_div(kSaved * rows * steps, kFour);
-    return;
-  }
-  const i64 rows = rows_in_fours(family(), computation(), fours_, pipes(), e);
-  w.load -= kSaved * rows * steps / kFour;
-  w.shuffle += rows * steps;
 }
 
 Space::Work Space::least_leaf_work(const Extents& tile) const {
@@ -269,25 +243,6 @@ void Space::add_edges(const Spec& s, Work& w) const {
   if (repeated_rows_ == 0) return;
   const i64 repeated = std::min(along, joined_period(family(), computation()));
   w.alu += repeated_rows_ * repeated * kStagedUopsPerLane;
-}
-
-// A partial vector of an unpacked input is masked in every step, or gathered element by element.
-void Space::add_partial_loads(const Spec& s, Work& w) const {
-  const Kernel& k = *family().kernel;
-  const int lane = family().lane;
-  if (lane < 0) return;
-  const Extents e = run_extents(family(), s.extent);
-  if (!elastic(lane) && e[lane] % k.lanes == 0) return;
-  for (int o = 0; o < computation().inputs(); ++o) {
-    if (s.place[o].packed || !touches_[o][lane]) continue;
-    i64 times = 1;
-    for (int d = 0; d < dims(); ++d)
-      if (touches_[o][d] && d != lane) times *= e[d];
-    if (const Access& a = *family().loads[o]; !a.partial.empty())
-      w.add_masked(a, times);
-    else
-      w.alu += times * k.lanes * kStagedUopsPerLane;
-  }
 }
 
 // Whether a leaf reads windows in so many rows of those places in a page where rows of its output
@@ -421,23 +376,11 @@ Cost Space::leaf_begins(const Spec& s, int operand, const Region& r, const Work&
   return Cost::milli(machine().levels[from].leaf_start_millicycles * waiting * waiting / square);
 }
 
-// Beyond the loads of a leaf, one for each line that it prefetches. Of others that are not in L1
-// the loads of their lines are tried again when those have come; about half of them, as arithmetic
-// goes on. (Zen 5, bf16 1x2048x2304, rows of a caller's matrix in L3, four loads a line 122 us,
-// two 92.) From L2 one load a line is. (G, f32 by AVX-512, 28 x 16, loads at the core's limit, 15.3
-// cycles a step: 15.5 from L1, from L2 16.0 and more.)
-i64 Space::asking_loads(const Spec& s, int operand, const Call& call) const {
-  const Region r = region(s, operand);
-  if (operand == call.ahead_operand) return r.lines;
-  if (s.place[operand].level <= kL2) return s.place[operand].level == kL2 ? r.lines : 0;
-  const Access& a = *family().loads[operand];
-  if (a.kind != Access::Kind::kVector) return 0;
-  return r.lines * (r.line_bytes / (a.lanes * a.regs * a.group * bytes(a.memory))) / 2;
-}
-
 Cost Space::leaf(const Spec& s, const Call& call) const {
   const Computation& c = computation();
-  Work w = leaf_work(s.extent);
+  const std::optional<Overlap>& overlap = family().overlap;
+  const bool apart = overlap && s.place[overlap->input].packed;
+  Work w = leaf_work(s.extent, Rounding::kUp, apart);
   const bool stream = call.ahead_operand >= 0 && call.ahead_operand < c.inputs();
   if (fours_ >= 0 && !stream && !s.place[fours_].packed) load_in_fours(s.extent, Rounding::kUp, w);
   if (family().kernel->moves) w.chain = std::max(w.chain, moved_millicycles(s.extent));

@@ -43,5 +43,7 @@ struct Space::Work {
 
 // Of a call: itself, pointer set-up, branches. Calls overlap.
 inline constexpr i64 kCallMilli = 5'000;
+// One lane through a staging array: load, store, index.
+inline constexpr i64 kStagedUopsPerLane = 3;
 
 }  // namespace morello

@@ -224,7 +224,8 @@ constexpr i64 kStreamsShare = 64;
 // But for how many streams they read in, and how that is packed.
 static bool same_leaf(const Family& a, const Family& b) {
   return a.kernel == b.kernel && a.lane == b.lane && a.loads == b.loads && a.store == b.store &&
-         a.quantum == b.quantum && a.apart == b.apart && a.joined == b.joined;
+         a.quantum == b.quantum && a.apart == b.apart && a.joined == b.joined &&
+         a.overlap == b.overlap;
 }
 
 static bool cheaper(const Bounded& a, const Bounded& b) { return a.bound < b.bound; }

@@ -351,7 +351,9 @@ class Space {
   // that leaves which share theirs evenly take the least (7 and 7 rows by twos take 4 loads each, 6
   // and 8 seven together).
   enum class Rounding { kUp, kDown };
-  Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp) const;
+  Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp, bool apart = false) const;
+  i64 loaded(const Extents& e, int input, bool apart, Rounding loads) const;
+  i64 overlapping(const Extents& e, Rounding loads) const;
   void load_in_fours(const Extents& e, Rounding loads, Work& w) const;
   Work least_leaf_work(const Extents& e) const;  // of any Spec with such a tile
   bool loads_all_the_time() const;

@@ -400,21 +400,30 @@ TEST_CASE("of rows side by side those of the next leaf are asked for") {
   }
 }
 
-// Neighbours share what lies in their windows; what one slot has loaded is not kept for the next.
+// Neighbours share what lies in their windows. Where all taps of a row are taken at once, a slot
+// loads each element once; where one is, what a slot has loaded is not kept for the next. Rows are
+// a loop.
 TEST_CASE("windows") {
-  auto k = std::make_unique<Kernel>(
-      "(x: f32[1,5,12,8], k: f32[3,3,1,8]): f32 = conv2d(x, k, groups=8)", "f", 1);
-  k->add("avx2", "fma_f32x8 lane=g quantum=w:10,g:8", "loop h by 1\n  call\n");
-  const std::string text = emit_header({k->code}, options("f.h")).header;
-  const auto count = [&](std::string_view part) {
-    size_t n = 0;
-    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
-    return n;
+  struct Row {
+    int columns;
+    std::string_view family, program;
+    int slots, loads;
   };
-  CHECK(count("\"+r\"(pa") == 3);  // the taps of a row; rows are a loop
-  CHECK(count("\"+r\"(pb") == 0);
   std::vector<std::unique_ptr<Kernel>> kernels;
-  kernels.push_back(std::move(k));
+  for (const Row& row :
+       {Row{8, "w:6,g:16", "loop h by 1\n  call\n", 3, 36},
+        Row{12, "w:10,g:8 taps=s:3", "loop h by 1\n  loop g by 8\n    call\n", 1, 12}}) {
+    const std::string spec = fmt::format(
+        "(x: f32[1,5,{},16], k: f32[3,3,1,16]): f32 = conv2d(x, k, groups=16)", row.columns);
+    auto k = std::make_unique<Kernel>(spec, fmt::format("f{}", kernels.size()), 1);
+    k->add("avx2", fmt::format("fma_f32x8 lane=g quantum={}", row.family), row.program);
+    const std::string text = emit_header({k->code}, options("f.h")).header;
+    CAPTURE(text);
+    CHECK(test::count(text, "\"+r\"(pa") == row.slots);
+    CHECK(test::count(text, "\"+r\"(pb") == 0);
+    CHECK(test::count(text, "= _mm256_loadu_ps(pa") == row.loads);
+    kernels.push_back(std::move(k));
+  }
   CHECK(compile_and_run(kernels, {.flags = "-std=c++17 -O3"}, "windows") == "");
 }
 

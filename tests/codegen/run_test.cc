@@ -175,10 +175,43 @@ constexpr Row kFoldedRows[] = {
      "  call\n"},
 };
 
+// Windows whose elements are loaded once: of neighbouring rows and columns, all taps at once or
+// some of them, in steps, with gaps, at the border; in vectors that are not whole, or of other
+// types; in a copy, where each window has its own.
+constexpr Row kOverlappingRows[] = {
+    {"(x: f32[1,9,8,24], k: f32[3,3,1,24]): f32 = conv2d(x, k, groups=24)", "avx2",
+     "fma_f32x8 lane=g quantum=h:4,g:16 taps=r:3", 1,
+     "loop w by 1\n  loop g by 16\n    body\n      loop h by 4\n        body\n          call\n"
+     "        rest 3\n          call\n    rest 8\n      loop h by 4\n        body\n          call\n"
+     "        rest 3\n          call\n"},
+    {"(x: f32[1,9,8,24], k: f32[3,3,1,24]): f32 = conv2d(x, k, groups=24)", "avx2",
+     "fma_f32x8 lane=g quantum=h:5,g:16 taps=r:2", 2,
+     "parallel w by 2\n  loop w by 1\n    loop g by 16\n      body\n        loop h by 5\n"
+     "          body\n            call\n          rest 2\n            call\n      rest 8\n"
+     "        loop h by 5\n          body\n            call\n          rest 2\n            call\n"},
+    {"(x: f32[1,9,8,24], k: f32[3,3,1,24]): f32 = conv2d(x, k, groups=24)", "avx2",
+     "fma_f32x8 lane=g quantum=w:4,g:16 taps=s:3", 1,
+     "loop h by 1\n  loop g by 8\n    loop w by 4\n      body\n        copy x to L1\n"
+     "          copy k to L1\n            call\n      rest 2\n        copy x to L1\n          "
+     "call\n"},
+    {"(x: bf16[1,11,5,21], k: f32[5,2,1,21]): bf16 = conv2d(x, k, stride_h=2, groups=21)", "avx512",
+     "fma_f32x16 lane=g quantum=h:4,g:32 taps=r:5 x=load_bf16x16 k=load_f32x16", 1,
+     "loop w by 1\n  call\n"},
+    {"(x: f32[1,15,4,16], k: bf16[3,2,1,16]): f32 = conv2d(x, k, dilation_h=3, groups=16)", "avx2",
+     "fma_f32x8 lane=g quantum=h:8,g:8 taps=r:3 x=load_f32x8 k=load_bf16x8", 1,
+     "loop w by 1\n  loop g by 8\n    loop h by 8\n      body\n        call\n      rest 1\n        "
+     "call\n"},
+    {"(x: f32[2,6,9,19] order(0, 3, 1, 2), k: f32[3,2,1,19]): f32 order(0, 3, 1, 2) = "
+     "conv2d(x, k, groups=19)",
+     "avx2", "fma_f32x8 lane=w quantum=h:4,w:8 taps=r:3", 1,
+     "loop b by 1\n  loop g by 1\n    call\n"},
+};
+
 TEST_CASE("hand-written programs") {
   std::vector<std::unique_ptr<Kernel>> kernels;
-  for (const auto& rows : {std::span<const Row>(kRows), std::span<const Row>(kJoinedRows),
-                           std::span<const Row>(kFoldedRows)})
+  for (const auto& rows :
+       {std::span<const Row>(kRows), std::span<const Row>(kJoinedRows),
+        std::span<const Row>(kFoldedRows), std::span<const Row>(kOverlappingRows)})
     for (const Row& row : rows) {
       kernels.push_back(
           std::make_unique<Kernel>(row.spec, fmt::format("k{}", kernels.size()), row.threads));
@@ -289,6 +322,10 @@ constexpr std::string_view kSpecs[] = {
     "(a: bf16[1,70], b: bf16[70,40] col): bf16 col = matmul(a, b)",
     "(a: bf16[2,70], b: bf16[70,36] col, c: f32[36]): bf16 = matmul(a, b) + c",
     "(a: f32[42,37], b: f32[37,1] col): f32 = gelu(matmul(a, b) * 64)",  // exact: erf is 0, 1 or -1
+    "(x: f32[1,9,7,24], k: f32[3,3,1,24]): f32 = conv2d(x, k, groups=24)",
+    "(x: bf16[2,8,12,17] order(0, 3, 1, 2), k: bf16[4,2,1,17]): bf16 order(0, 3, 1, 2) = "
+    "conv2d(x, k, stride_w=2, groups=17)",
+    "(x: u8[1,9,7,35], k: i8[5,3,1,35]): i32 = conv2d(x, k, dilation_w=2, groups=35)",
     "(a: f32[8,17], b: bf16[17,24] packed): f32 = matmul(a, b)",
     "(a: bf16[8,17] packed, b: f32[17,24]): f32 = matmul(a, b)",
     "(a: u8[11,29], b: i8[29,26] packed): i32 = matmul(a, b)",

@@ -63,7 +63,8 @@ TEST_CASE("copies of windows, by rows or element by element") {
                     "f32[1,{0},{0},96] order(0, 3, 1, 2) = conv2d(x, k, stride={1}, groups=96)",
                     (117 - 5) / row.step + 1, row.step));
     const Family f = avx2_family(
-        k, "fma_f32x8 lane=w quantum=h:8,w:8 x=load_f32x8 k=broadcast_f32x8 out=store_f32x8");
+        k,
+        "fma_f32x8 lane=w quantum=h:8,w:8 taps=r:5 x=load_f32x8 k=broadcast_f32x8 out=store_f32x8");
     const Space space({&k.computation(), &machine, f, 1});
     Spec s = space.problem().root();
     i64 elements = 1;
@@ -85,8 +86,8 @@ TEST_CASE("copies of windows wait for their lines") {
   const KernelSpec k = spec(
       "(x: f32[1,75,75,96], k: f32[3,3,1,96] packed): f32[1,37,37,96] = conv2d(x, k, stride=2, "
       "groups=96)");
-  const Family f =
-      avx2_family(k, "fma_f32x8 lane=g quantum=w:4,g:16 x=load_f32x8 k=load_f32x8 out=store_f32x8");
+  const Family f = avx2_family(
+      k, "fma_f32x8 lane=g quantum=w:4,g:16 taps=s:3 x=load_f32x8 k=load_f32x8 out=store_f32x8");
   const Space space({&k.computation(), &machine, f, 1});
   Spec s = space.problem().root();
   for (int d = 0; d < space.dims(); ++d)

@@ -155,6 +155,21 @@ std::string any_rows(Draw& draw) {
                      body);
 }
 
+// Windows of filters for each channel, which may overlap, down columns or along rows.
+std::string any_windows(Draw& draw) {
+  const i64 r = draw.among({1, 2, 3, 5, 7}), s = draw.among({1, 1, 2, 3});
+  const i64 stride = draw.among({1, 1, 2, 3}), dilation = draw.among({1, 1, 2, 3});
+  const i64 h = draw.among({1, 2, 7, 13, 21}), w = draw.among({1, 3, 5});
+  const i64 channels = draw.among({5, 8, 16, 24, 40});
+  const char* order = draw.below(3) == 0 ? " order(0, 3, 1, 2)" : "";
+  const char* type = draw.below(3) == 0 ? "bf16" : "f32";
+  return fmt::format(
+      "(x: {0}[1,{1},{2},{3}]{4}, k: {0}[{5},{6},1,{3}]): f32{4} = "
+      "conv2d(x, k, stride_h={7}, dilation_h={8}, groups={3})",
+      type, (h - 1) * stride + (r - 1) * dilation + 1, w + s - 1, channels, order, r, s, stride,
+      dilation);
+}
+
 // Operands of a part of a kernel can lie anywhere, its sums go on from what is there, and its
 // output may lie where it reads or leave the caches.
 Part any_part(Draw& draw, const Computation& c, const Machine& m) {
@@ -183,16 +198,18 @@ Part any_part(Draw& draw, const Computation& c, const Machine& m) {
 
 TEST_CASE("no program is cheaper, wherever operands lie and whatever fits in L1") {
   Draw draw{std::mt19937(5)};
-  for (int i = 0; i < (kLong ? 6000 : 80); ++i) {
+  for (int i = 0; i < (kLong ? 6000 : 120); ++i) {
     const Machine machine = any_machine(draw);
-    const std::string text = i % 2 == 0 ? any_product(draw) : any_rows(draw);
+    const std::string text = i % 3 == 2   ? any_windows(draw)
+                             : i % 2 == 0 ? any_product(draw)
+                                          : any_rows(draw);
     CAPTURE(text);
     CAPTURE(machine.toml());
     const Computation c = computation_of(spec(text));
     const Part part = any_part(draw, c, machine);
     const Isa& isa = *find_isa(draw.below(2) == 0 ? "avx2" : "avx512_bf16");
     const std::vector<Bounded> all = by_bound(c, machine, families(c, isa), {{1, part}});
-    const i64 every = i % 2 == 0 ? 5 : 1;
+    const i64 every = i % 3 == 2 || i % 2 == 0 ? 5 : 1;
     for (size_t f = static_cast<size_t>(draw.below(every)); f < all.size(); f += every) {
       CAPTURE(all[f].problem.family.str(c));
       CHECK(all[f].bound <= Searcher(all[f].problem).cost());

@@ -385,6 +385,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   if (fours_ >= 0 && !stream && !s.place[fours_].packed) load_in_fours(s.extent, Rounding::kUp, w);
   if (family().kernel->moves) w.chain = std::max(w.chain, moved_millicycles(s.extent));
   add_partial_loads(s, w);
+  add_loads_of_two_lines(s, w);
   for (int o = 0; o < c.inputs(); ++o) w.load += asking_loads(s, o, call);
   Work edges;
   add_edges(s, edges);

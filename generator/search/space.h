@@ -157,8 +157,7 @@ class Space {
   bool leaf_covers(const Spec& s) const;
   // A tile of a reduction that is for the sake of what leaves of other outputs read next; 0: none.
   i64 piece_of_sum(int dim) const { return pieces_[dim]; }
-  // How often the leaves of s read (or write) each part of an operand; from twice on bringing it
-  // nearer can pay.
+  // How often the leaves of s read (or write) each part of an operand, once at least.
   i64 uses(const Spec& s, int operand) const;
   // Of these, those that follow a first use of all of it; windows that share a part do not.
   i64 rounds(const Spec& s, int operand) const;
@@ -182,7 +181,8 @@ class Space {
   }
   // Whether no segment would begin within a block of an operand as it lies.
   bool cuts_whole_blocks(const Spec& s, const Clipped& x) const;
-  bool reused(const Spec& s, int operand) const { return uses(s, operand) > 1; }
+  // Whether they do so with some of it twice, so that bringing it nearer can pay.
+  bool reused(const Spec& s, int operand) const;
   bool has_windows(int operand) const;
   // Whether some part of the root might. (Of windows ragged leaves can read more of a part.)
   bool may_be_reused(int operand) const;
@@ -355,6 +355,7 @@ class Space {
   i64 loaded(const Extents& e, int input, bool apart, Rounding loads) const;
   i64 overlapping(const Extents& e, Rounding loads) const;
   void load_in_fours(const Extents& e, Rounding loads, Work& w) const;
+  void add_loads_of_two_lines(const Spec& s, Work& w) const;
   Work least_leaf_work(const Extents& e) const;  // of any Spec with such a tile
   bool loads_all_the_time() const;
   void add_partial_loads(const Spec& s, Work& w) const;
@@ -506,6 +507,7 @@ class Space {
   i64 rows_begin_[kMaxOperands] = {};  // for rows of lines or more
   bool blocked_[kMaxOperands] = {};    // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
+  bool windows_along_lanes_[kMaxOperands] = {};
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool copies_output_ = false;    // where it is packed

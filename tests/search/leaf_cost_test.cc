@@ -57,6 +57,68 @@ TEST_CASE("where nothing is summed vectors are loaded, computed and stored at on
   }
 }
 
+// Where a load takes two cycles: windows that overlap have an element in common, which is loaded
+// once for the taps that a leaf takes at once; of vectors along which windows move 28 in 64 are in
+// two lines.
+TEST_CASE("loads of windows") {
+  constexpr std::string_view k3x3 =
+      "(x: f32[1,9,9,64], k: f32[3,3,1,64]): f32 = conv2d(x, k, groups=64)";
+  constexpr std::string_view k5x5 =
+      "(x: f32[1,9,9,64], k: f32[5,5,1,64]): f32 = conv2d(x, k, groups=64)";
+  constexpr std::string_view kFirst =
+      "(x: f32[1,9,18,64] order(0, 3, 1, 2), k: f32[3,3,1,64]): f32 order(0, 3, 1, 2) = "
+      "conv2d(x, k, groups=64)";
+  struct Row {
+    std::string_view spec, lanes;
+    Extents extent;  // of h, w and g
+    int of_x, of_k, stores;
+  };
+  Machine machine = *load_machine("zen4");
+  machine.core.load = 500;
+  for (const Row& row : {Row{k3x3,
+                             "lane=g quantum=h:6,g:16 x=load_f32x8 k=load_f32x8",
+                             {6, 1, 16},
+                             6 * 2 * 9,
+                             2 * 9,
+                             12},
+                         {k3x3,
+                          "lane=g quantum=h:4,g:16 taps=r:3 x=load_f32x8 k=load_f32x8",
+                          {4, 1, 16},
+                          6 * 2 * 3,
+                          2 * 9,
+                          8},
+                         {k3x3,
+                          "lane=g quantum=h:4,g:16 taps=r:3 x=load_f32x8 k=load_f32x8",
+                          {1, 1, 16},
+                          3 * 2 * 3,
+                          2 * 9,
+                          2},
+                         {k5x5,
+                          "lane=g quantum=w:5,g:16 taps=s:2 x=load_f32x8 k=load_f32x8",
+                          {1, 5, 16},
+                          (6 + 6 + 5) * 2 * 5,
+                          2 * 25,
+                          10},
+                         {kFirst,
+                          "lane=w quantum=h:4,w:16 taps=r:3 x=load_f32x8 k=broadcast_f32x8",
+                          {4, 16, 1},
+                          6 * 2 * 3 + 6 * 2 * 3 * 28 / 64,
+                          9,
+                          8}}) {
+    CAPTURE(row.lanes);
+    const Computation c = computation_of(spec(row.spec));
+    LeafOf leaf{row.spec, row.lanes, "avx2", {}};
+    const std::string family = fmt::format("fma_f32x8 {} out=store_f32x8", row.lanes);
+    leaf.family = family;
+    for (size_t d = 0; d < c.dims.size(); ++d) {
+      const size_t at = std::string_view("hwg").find(c.dims[d].name);
+      if (at != std::string_view::npos) leaf.extent[d] = row.extent[at];
+    }
+    CHECK(cycles(leaf, kL1, machine) ==
+          doctest::Approx(2 * (row.of_x + row.of_k) + row.stores + 5));
+  }
+}
+
 // Seven shuffles and four joins, two a cycle, for four registers or three; three of each for one by
 // itself. Maxima are looked at for NaN before. Results of another type are stored one by one. Sums
 // of a vector overlap with that, those of sixteen do not. The call takes 5 cycles.

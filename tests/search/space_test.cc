@@ -134,6 +134,7 @@ TEST_CASE("what leaves read of windows is as often used as they overlap") {
     std::string_view text, quantum;
     std::vector<std::pair<std::string_view, i64>> extents;  // of dims; the others as at the root
     i64 uses;
+    bool reused = true;  // some of it
   };
   constexpr std::string_view kDepthwise =
       "(x: f32[1,18,10,16], k: f32[3,3,1,16]): f32 = conv2d(x, k, groups=16)";
@@ -147,8 +148,8 @@ TEST_CASE("what leaves read of windows is as often used as they overlap") {
       {kDepthwise, "h:6,g:16 ", {}, 3},          // 3 * 8 * 8 * 3 of 18 * 10
       {kDepthwise, "h:6,g:16 ", {{"h", 6}}, 2},  // 8 * 8 * 3 of 8 * 10
       {kDepthwise, "h:6,g:16 ", {{"w", 1}}, 1},  // 3 * 8 * 3 of 18 * 3
-      {kDepthwise, "h:6,g:16 ", {{"h", 6}, {"w", 1}}, 1},
-      {kDepthwise, "h:6,g:16 ", {{"r", 1}, {"s", 1}}, 1},
+      {kDepthwise, "h:6,g:16 ", {{"h", 6}, {"w", 1}}, 1, false},
+      {kDepthwise, "h:6,g:16 ", {{"h", 6}, {"r", 1}, {"s", 1}}, 1, false},
       {kStrided, "h:6,g:16 ", {}, 1},  // 39 * 24 of 33 * 17
       {kDense, "h:6,f:16 ", {}, 6},    // as depthwise, by two leaves of filters
       {kDense, "h:6,f:16 ", {{"h", 6}, {"w", 1}}, 2},
@@ -170,6 +171,7 @@ TEST_CASE("what leaves read of windows is as often used as they overlap") {
         if (c.dims[d].name == name) s.extent[d] = extent;
     CAPTURE(str(s, c));
     CHECK(space.uses(s, 0) == row.uses);
+    CHECK(space.reused(s, 0) == row.reused);
     CHECK(space.may_be_reused(0));
     if (row.extents.empty()) CHECK(space.region(s, 0).rows == 1);
     if (row.text == kPadded) CHECK(space.region(s, 0).row_bytes == 18 * 10 * 16 * 4);

@@ -119,6 +119,35 @@ TEST_CASE("loads of windows") {
   }
 }
 
+// Leaves of 28 x 16 read 64 of every 768 bytes of x.
+TEST_CASE("lines that come alone cost more") {
+  constexpr std::string_view kDepthwise =
+      "(x: f32[1,60,60,192], k: f32[5,5,1,192] packed): f32 = conv2d(x, k, groups=192)";
+  struct Row {
+    std::string_view family;
+    i64 columns, channels;
+    bool alone;
+  };
+  const Machine machine = *load_machine("graniterapids");
+  Machine alike = machine;
+  alike.levels[kL3].lone_millicycles = 0;
+  REQUIRE(machine.levels[kL3].lone_millicycles > machine.levels[kL3].line_millicycles);
+  for (const Row& row :
+       {Row{"w:28,g:16 taps=s:2", 28, 16, true}, Row{"w:10,g:32 taps=s:5", 10, 32, false}}) {
+    CAPTURE(row.family);
+    const std::string family = fmt::format(
+        "fma_f32x16 lane=g quantum={} x=load_f32x16 k=load_f32x16 out=store_f32x16", row.family);
+    LeafOf leaf{kDepthwise, family, "avx512", {}};
+    const Computation c = computation_of(spec(kDepthwise));
+    for (size_t d = 0; d < c.dims.size(); ++d)
+      leaf.extent[d] = c.dims[d].name == "h"   ? 1
+                       : c.dims[d].name == "w" ? row.columns
+                       : c.dims[d].name == "g" ? row.channels
+                                               : 0;
+    CHECK((cycles(leaf, kL3, machine) > cycles(leaf, kL3, alike)) == row.alone);
+  }
+}
+
 // Seven shuffles and four joins, two a cycle, for four registers or three; three of each for one by
 // itself. Maxima are looked at for NaN before. Results of another type are stored one by one. Sums
 // of a vector overlap with that, those of sixteen do not. The call takes 5 cycles.

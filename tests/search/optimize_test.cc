@@ -282,24 +282,6 @@ TEST_CASE("elements that come in fours cost less where loads are what takes time
   CHECK(cost(rows, "matmul(a, b)", 4000) == cost(columns, "matmul(transpose(a), b)", 4000));
 }
 
-// Leaves of 28 x 16 read 64 of every 768 bytes.
-TEST_CASE("lines that come alone cost more") {
-  const KernelSpec k =
-      spec("(x: f32[1,60,60,192], k: f32[3,3,1,192] packed): f32 = conv2d(x, k, groups=192)");
-  Machine machine = *load_machine("graniterapids");
-  const Isa& isa = *find_isa("avx512");
-  const auto lines = [&](const Optimum& o) {
-    const int line = machine.levels[kL1].line, size = 4;
-    return o.problem.family.quantum[static_cast<size_t>(o.problem.family.lane)] * size / line;
-  };
-  const Optimum two = found(optimize(k, machine, isa, {.threads = 2}));
-  machine.levels[kL3].lone_millicycles = 0;
-  const Optimum one = found(optimize(k, machine, isa, {.threads = 2}));
-  CHECK(lines(two) > 1);
-  CHECK(lines(one) == 1);
-  CHECK(one.cost < two.cost);
-}
-
 // They come no sooner than L3 has them.
 TEST_CASE("what nothing is computed of for long is not copied") {
   const Machine machine = *load_machine("graniterapids");

@@ -300,8 +300,7 @@ void LeafWriter::slot(const Slot& s) {
   for (int o = 0; o < out_; ++o)
     if (windows(o)) w_.code(expand(f_.isa->forget, {{"p", pointer(o)}}));
   const int streamed =
-      f_.overlap ? f_.overlap->input
-      : out_ == 1 || loads(0, s).size() * f_.loads[0]->regs > loads(1, s).size() * f_.loads[1]->regs
+      out_ == 1 || loads(0, s).size() * f_.loads[0]->regs > loads(1, s).size() * f_.loads[1]->regs
           ? 0
           : 1;
   for (int o = 0; o < out_; ++o)

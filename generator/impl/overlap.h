@@ -22,6 +22,7 @@ struct Overlap {
   i64 stride = 1, gap = 1;  // how far a step of each goes along the axis of that input
   i64 taps = 1;             // that a leaf takes at once
 
+  bool moves(int dim) const { return dim == row || dim == tap; }
   // Elements along the axis that so many rows have in so many taps, whether at once or by `taps`.
   i64 at_once(i64 rows, i64 taps) const;
   i64 elements(i64 rows, i64 taps) const;

@@ -9,6 +9,11 @@
 
 namespace morello {
 
+// Of the windows of an input; null: they have nothing in common, or leaves load it each time.
+const Overlap* Space::overlap_of(int input) const {
+  return family().overlap && family().overlap->input == input ? &*family().overlap : nullptr;
+}
+
 // Elements that leaves of so many rows load of windows that overlap, for each column and each step
 // of other dims. Of a bound as if all taps were taken as many at once as a leaf takes, and on a
 // straight line between those of one row and of all that a leaf has: bounds take leaves for convex
@@ -27,11 +32,10 @@ i64 Space::loaded(const Extents& e, int input, bool apart, Rounding loads) const
   const Computation& c = computation();
   const Kernel& k = *family().kernel;
   const bool vector = k.lanes > 1 && !k.lanes_reduce;
-  const Overlap* o = family().overlap && !apart ? &*family().overlap : nullptr;
-  const bool overlaps = o && o->input == input;
-  i64 registers = overlaps ? overlapping(e, loads) : 1;
+  const Overlap* windows = apart ? nullptr : overlap_of(input);
+  i64 registers = windows ? overlapping(e, loads) : 1;
   for (int d = 0; d < dims(); ++d) {
-    if (overlaps && (d == o->row || d == o->tap)) continue;
+    if (windows && windows->moves(d)) continue;
     if (c.dims[d].reduction)
       registers *= ceil_div(e[d], reduction_step(d));
     else if (touches_[input][d])
@@ -69,12 +73,10 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
   if (!elastic(lane) && e[lane] % k.lanes == 0) return;
   for (int o = 0; o < computation().inputs(); ++o) {
     if (s.place[o].packed || !touches_[o][lane]) continue;
-    const Overlap* windows = family().overlap ? &*family().overlap : nullptr;
-    const bool overlaps = windows && windows->input == o;
-    i64 times = overlaps ? overlapping(e, Rounding::kUp) : 1;
+    const Overlap* windows = overlap_of(o);
+    i64 times = windows ? overlapping(e, Rounding::kUp) : 1;
     for (int d = 0; d < dims(); ++d)
-      if (touches_[o][d] && d != lane && !(overlaps && (d == windows->row || d == windows->tap)))
-        times *= e[d];
+      if (touches_[o][d] && d != lane && !(windows && windows->moves(d))) times *= e[d];
     if (const Access& a = *family().loads[o]; !a.partial.empty())
       w.add_masked(a, times);
     else
@@ -95,7 +97,7 @@ void Space::add_loads_of_two_lines(const Spec& s, Work& w) const {
     if (s.place[o].packed || !windows_along_lanes_[o]) continue;
     const Access& a = *family().loads[o];
     const i64 line = machine().levels[kL1].line, size = bytes(a.memory);
-    const i64 others = std::min(line, a.lanes * a.regs * size) - size;
+    const i64 others = std::min(line, a.lanes * a.group * a.regs * size) - size;
     w.load += loaded(e, o, false, Rounding::kUp) / a.regs * others / line;
   }
 }

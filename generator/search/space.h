@@ -353,6 +353,7 @@ class Space {
   enum class Rounding { kUp, kDown };
   Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp, bool apart = false) const;
   i64 loaded(const Extents& e, int input, bool apart, Rounding loads) const;
+  const Overlap* overlap_of(int input) const;
   i64 overlapping(const Extents& e, Rounding loads) const;
   void load_in_fours(const Extents& e, Rounding loads, Work& w) const;
   void add_loads_of_two_lines(const Spec& s, Work& w) const;

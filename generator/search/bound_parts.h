@@ -34,8 +34,7 @@ struct Space::Percent {
 // What ends a leaf, or a column of leaves, with the output where it lies or in a copy.
 struct Space::Ends {
   Cost edges;    // of each leaf of whole vectors, beyond its arithmetic, with its call,
-  Cost written;  // ... and of all of them together;
-  Cost piece;    // the first, of a leaf that has a piece of its sum, which may be short
+  Cost written;  // ... and of all of them together
 };
 
 }  // namespace morello

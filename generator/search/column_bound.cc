@@ -356,7 +356,7 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
 Cost Space::least_pieces(const Spec& root, const Extents& tile, Cost arithmetic, const Ends& ends,
                          const Way& way, Cost enough) const {
   const i64 room = std::max<i64>(1, capacity().at(kL1));
-  const auto piece = static_cast<i64>((ends.piece - kRoundedOff).value());
+  const auto edges = static_cast<i64>((ends.edges - kRoundedOff).value());
   const Portion column = portion_of(tile, root);
   const auto moved = [&](i64 steps) {
     Cost all = in_proportion(static_cast<i64>(way.far.value()), column.part, column.whole);
@@ -372,7 +372,7 @@ Cost Space::least_pieces(const Spec& root, const Extents& tile, Cost arithmetic,
   for (Pieces p = most(std::max(held, room)); p.rooms > 0;) {
     const Pieces next{one_dim ? p.rooms + 1 : p.rooms + p.rooms / 8 + 1, p.steps};
     if (p.steps <= way.most_steps) {
-      const Cost pieces = std::max(ends.edges - kRoundedOff, in_proportion(piece, p.rooms, room));
+      const Cost pieces = in_proportion(edges, p.rooms, room);
       const Cost there = least_with(arithmetic + pieces, way) + ends.written;
       if (there + moved_least >= least) break;
       const Cost again = least_again(way, root.extent, column, next);

@@ -112,22 +112,20 @@ bool Space::loads_all_the_time() const {
 // AVX-512 2.0, of which stores take 1 and 2; one after the other 2.4 and 3.4 were expected, so that
 // softmax of 8x4096 by AVX-512 had its exponentials scaled when all rows were done: 3.95 ns a
 // vector for 3.67.)
-// The same of lanes that are summed after so little that a core looks at two leaves at once. (Zen
-// 5, AVX2, rows of 8 f32 summed eight at a time: 10.4 cycles, of which the lanes take 7.5.) Of a
-// bound longer ones are cut into such, each a call more, where that would take less.
-i64 Space::leaf_millicycles(const Work& w, const Work& edges, Rounding leaves) const {
-  const i64 apart = work_millicycles(w) + work_millicycles(edges);
-  const i64 together = overlapping_millicycles(w, edges), at_once = machine().scheduler / 2;
-  if (!family().kernel->lanes_reduce) return computation().reduces() ? apart : together;
-  if (leaves == Rounding::kUp) return w.vector() + edges.vector() <= at_once ? together : apart;
-  const i64 pieces = std::max<i64>(1, w.vector() / std::max<i64>(1, at_once));
-  return std::min(apart, together + (pieces - 1) * kCallMilli);
-}
-
-i64 Space::overlapping_millicycles(const Work& w, const Work& edges) const {
+// The same of lanes that are summed: a core folds those of one leaf while it computes the next, but
+// deals shuffles to two pipes of which one multiplies. (Zen 5, AVX2, rows of 8 f32 summed eight at
+// a time: 10.4 cycles, of which the lanes take 7.5. Zen 4, f32 2 x 6 by AVX2 and 2 x 12 by AVX-512,
+// by columns in L1, sums of 32, 64 and 128: 32, 54, 99 and 76, 129, 224 cycles, of which
+// multiply-adds take 24, 48, 96 and 48, 96, 192; this makes 34, 60, 106 and 78, 123, 220, one after
+// the other were 48, 72, 120 and 99, 147, 238.)
+i64 Space::leaf_millicycles(const Work& w, const Work& edges) const {
+  if (computation().reduces() && !family().kernel->lanes_reduce)
+    return work_millicycles(w) + work_millicycles(edges);
   Work both = w;
   both.add(edges, 1);
-  return work_millicycles(both);
+  if (!computation().reduces()) return work_millicycles(both);
+  const i64 multiplies = millicycles(both.fma + edges.shuffle / 2, pipes().fma);
+  return std::max(work_millicycles(both), multiplies);
 }
 
 Cost Space::work(const Uops& u) const {
@@ -392,8 +390,7 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const bool asks = call.ahead_operand == c.inputs();
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const i64 repeating = repeated_rows_ > 0 ? kRepeatedMilli : 0;
-  const Cost compute =
-      Cost::milli(leaf_millicycles(w, edges, Rounding::kUp) + asking + kCallMilli + repeating);
+  const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli + repeating);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);

@@ -2,6 +2,7 @@
 // windows have in common and elements that come in fours; more where vectors are not whole, or
 // where they ask for lines.
 #include <algorithm>
+#include <numeric>
 
 #include "impl/fours.h"
 #include "search/leaf_work.h"
@@ -84,21 +85,30 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
   }
 }
 
-// Where windows move along the lanes, each tap begins somewhere else in a line, and a vector that
-// is in two of them is two loads. (Zen 4, AVX2, channels first: 3x3 over 58x58x64 to 64 by tiles of
-// 3 rows x 32, which load three quarters of a vector for each multiply-add, 1.24 of the time of 6
-// columns x 16 filters; depthwise over 30x30x192 by 3 rows x 32 1.2 of that by 6 x 16. Without
-// this the former looked cheaper.)
+// Of a cycle, what a load of two lines takes beyond one of a line. (Zen 4, 16 KiB in L1, vectors
+// beginning 4, 8, 16 or 28 bytes into a line: AVX2, of which every other one is in two lines, 0.94
+// cycles each for 0.6; AVX-512, all of them, 1.78 for 1.16.)
+constexpr i64 kTwoLinesPercent = 75;
+
+// Where rows are no multiple of a vector, or windows move along the lanes, rows and taps begin
+// somewhere in a line, and a vector that is in two of them is dearer. (Zen 4, AVX2, channels
+// first: 3x3 over 58x58x64 to 64 by tiles of 3 rows x 32, which load three quarters of a vector for
+// each multiply-add, 1.24 of the time of 6 columns x 16 filters; depthwise over 30x30x192 by 3 rows
+// x 32 1.2 of that by 6 x 16. f32 33x89 by columns of 89x13, 12 x 1 by lanes of the sum, thirteen
+// loads for twelve multiply-adds, 1.41 of the time of 6 x 16. Without this the former looked
+// cheaper.)
 void Space::add_loads_of_two_lines(const Spec& s, Work& w) const {
   const Kernel& k = *family().kernel;
   if (k.lanes == 1 || family().lane < 0) return;
   const Extents e = run_extents(family(), s.extent);
   for (int o = 0; o < computation().inputs(); ++o) {
-    if (s.place[o].packed || !windows_along_lanes_[o]) continue;
     const Access& a = *family().loads[o];
-    const i64 line = machine().levels[kL1].line, size = bytes(a.memory);
-    const i64 others = std::min(line, a.lanes * a.group * a.regs * size) - size;
-    w.load += loaded(e, o, false, Rounding::kUp) / a.regs * others / line;
+    if (s.place[o].packed || a.kind != Access::Kind::kVector) continue;
+    const i64 line = machine().levels[kL1].line;
+    const i64 vector = std::min<i64>(line, a.lanes * a.group * a.regs * bytes(a.memory));
+    const i64 others = vector - std::gcd(vector, vectors_begin_[o]);
+    const i64 crossing = loaded(e, o, false, Rounding::kUp) / a.regs * others / line;
+    w.load += crossing * pipes().load * kTwoLinesPercent / 100'000;
   }
 }
 

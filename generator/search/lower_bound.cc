@@ -54,12 +54,8 @@ std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile
     Work edges;
     const i64 vectors = add_whole_edges(s, edges, Rounding::kDown);
     if (!packed) add_apart(vectors, edges);
-    const auto beyond = [&](i64 millicycles) {
-      return Cost::milli(millicycles - work_millicycles(w) + kCallMilli) + least_loop();
-    };
-    const Cost whole = beyond(leaf_millicycles(w, edges, Rounding::kDown));
-    const bool lanes = family().kernel->lanes_reduce;
-    ends.push_back({whole, Cost(), lanes ? beyond(overlapping_millicycles(w, edges)) : whole});
+    const i64 beyond = leaf_millicycles(w, edges) - work_millicycles(w) + kCallMilli;
+    ends.push_back({Cost::milli(beyond) + least_loop(), Cost()});
     if (packed && !place.packed) ends.back().written = least_written(root, tile);
   }
   return ends;

@@ -71,6 +71,17 @@ i64 least_step(const AddressMap& map, int dim) {
   return step;
 }
 
+// Vectors along a lane: what the steps of all other dims have in common, taps of windows among
+// them. As rows_begin(), and the same by its signature.
+i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, int lane,
+                  i64 element_bytes, i64 line_bytes) {
+  i64 begin = line_bytes;
+  for (const AddressTerm& t : terms)
+    if (t.dim != lane && c.dims[t.dim].extent > 1)
+      begin = std::gcd(begin, t.stride * element_bytes);
+  return begin;
+}
+
 }  // namespace
 
 i64 least_part_of_sum(i64 extent) {
@@ -101,10 +112,9 @@ Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
     // strides that its blocks would cut.
     if (o < computation().inputs())
       loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
-    for (const AxisMap& axis : computation().operands[o].axes)
-      windows_along_lanes_[o] |=
-          axis.size() > 1 && std::any_of(axis.begin(), axis.end(),
-                                         [&](const AxisTerm& t) { return t.dim == family().lane; });
+    vectors_begin_[o] =
+        vectors_begin(given_[o], computation(), family().lane,
+                      bytes(computation().operands[o].dtype), machine().levels[kL1].line);
   }
   stores_given_ = !blocked_[computation().inputs()];
   const int lane = family().lane;

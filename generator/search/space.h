@@ -370,8 +370,7 @@ class Space {
   const Pipes& pipes() const;  // for the vectors of the family
   i64 divided(Work& w) const;
   i64 work_millicycles(const Work& w) const;
-  i64 leaf_millicycles(const Work& w, const Work& edges, Rounding leaves) const;
-  i64 overlapping_millicycles(const Work& w, const Work& edges) const;
+  i64 leaf_millicycles(const Work& w, const Work& edges) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // by the leaf before (whole rows, or rows and pieces of rows), asked for ahead of the copy that
   // reads them (by who asks at the lower price), without their neighbours, or in windows.
@@ -508,7 +507,7 @@ class Space {
   i64 rows_begin_[kMaxOperands] = {};  // for rows of lines or more
   bool blocked_[kMaxOperands] = {};    // given layout with blocks
   bool loads_given_[kMaxOperands] = {};
-  bool windows_along_lanes_[kMaxOperands] = {};
+  i64 vectors_begin_[kMaxOperands] = {};  // at multiples of so many bytes, a line at most
   bool stores_given_ = false;
   bool stores_adjacent_ = false;  // along the lanes, where the user put the output
   bool copies_output_ = false;    // where it is packed

@@ -115,17 +115,23 @@ bool Space::loads_all_the_time() const {
 // The same of lanes that are summed: a core folds those of one leaf while it computes the next, but
 // deals shuffles to two pipes of which one multiplies. (Zen 5, AVX2, rows of 8 f32 summed eight at
 // a time: 10.4 cycles, of which the lanes take 7.5. Zen 4, f32 2 x 6 by AVX2 and 2 x 12 by AVX-512,
-// by columns in L1, sums of 32, 64 and 128: 32, 54, 99 and 76, 129, 224 cycles, of which
-// multiply-adds take 24, 48, 96 and 48, 96, 192; this makes 34, 60, 106 and 78, 123, 220, one after
-// the other were 48, 72, 120 and 99, 147, 238.)
+// by columns in L1, sums of 32, 64 and 128: 30, 58, 97 and 76, 128, 218 cycles, of which
+// multiply-adds take 24, 48, 96 and 48, 96, 192; with a call and a step of a loop at once is 37,
+// 61, 109 and 81, 127, 223, one after the other 48, 72, 120 and, of 32 and 128, 94 and 238.) Of
+// products it counts for half: those whose lanes lie along the output are charged for both, and
+// take less as well (6 x 16 by AVX2, sums of 4 to 36: 0 to 12 cycles beyond their multiply-adds,
+// for 17). With all of it the ones looked better than the others, which they are not: f32 33x89 by
+// columns of 89x13 1.11 of the time, 12x83 by 83x325 1.09, 14x256 by packed 256x40 1.07.
 i64 Space::leaf_millicycles(const Work& w, const Work& edges) const {
-  if (computation().reduces() && !family().kernel->lanes_reduce)
-    return work_millicycles(w) + work_millicycles(edges);
+  const Computation& c = computation();
+  const i64 apart = work_millicycles(w) + work_millicycles(edges);
+  if (c.reduces() && !family().kernel->lanes_reduce) return apart;
   Work both = w;
   both.add(edges, 1);
-  if (!computation().reduces()) return work_millicycles(both);
+  if (!c.reduces()) return work_millicycles(both);
   const i64 multiplies = millicycles(both.fma + edges.shuffle / 2, pipes().fma);
-  return std::max(work_millicycles(both), multiplies);
+  const i64 together = std::max(work_millicycles(both), multiplies);
+  return c.inputs() > 1 ? (apart + together) / 2 : together;
 }
 
 Cost Space::work(const Uops& u) const {

@@ -71,13 +71,13 @@ i64 least_step(const AddressMap& map, int dim) {
   return step;
 }
 
-// Vectors along a lane: what the steps of all other dims have in common, taps of windows among
-// them. As rows_begin(), and the same by its signature.
-i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, int lane,
+// Vectors along a lane, and rows joined to it: what the steps of all other dims have in common,
+// taps of windows among them. As rows_begin(), and the same by its signature.
+i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, const Family& f,
                   i64 element_bytes, i64 line_bytes) {
   i64 begin = line_bytes;
   for (const AddressTerm& t : terms)
-    if (t.dim != lane && c.dims[t.dim].extent > 1)
+    if (t.dim != f.lane && t.dim != f.joined && c.dims[t.dim].extent > 1)
       begin = std::gcd(begin, t.stride * element_bytes);
   return begin;
 }
@@ -113,8 +113,8 @@ Space::Space(const Problem& problem, const Pruning& pruning, Copies* known)
     if (o < computation().inputs())
       loads_given_[o] = loads_given(family(), computation(), o) && !blocked_[o];
     vectors_begin_[o] =
-        vectors_begin(given_[o], computation(), family().lane,
-                      bytes(computation().operands[o].dtype), machine().levels[kL1].line);
+        vectors_begin(given_[o], computation(), family(), bytes(computation().operands[o].dtype),
+                      machine().levels[kL1].line);
   }
   stores_given_ = !blocked_[computation().inputs()];
   const int lane = family().lane;

@@ -180,8 +180,8 @@ TEST_CASE("lines that come alone cost more") {
 
 // Seven shuffles and four joins, two a cycle, for four registers or three; three of each for one by
 // itself. Maxima are looked at for NaN before. Results of another type are stored one by one. All
-// overlaps with the sums of the next leaf, but every other shuffle takes the place of a
-// multiply-add. The call takes 5 cycles.
+// of it overlaps with the sums of the next leaf, of products half: there every other shuffle takes
+// the place of a multiply-add. The call takes 5 cycles.
 TEST_CASE("sums of lanes cost their part of a fold") {
   constexpr std::string_view kSum = "(x: f32[64,8]): f32 = reduce_sum(x, axis=1)";
   constexpr std::string_view kMost = "(x: f32[64,8]): f32 = reduce_max(x, axis=1)";
@@ -214,16 +214,13 @@ TEST_CASE("sums of lanes cost their part of a fold") {
   }
   constexpr std::string_view kProduct =
       "(a: f32[8,128], b: f32[12,128]): f32 = matmul(a, transpose(b))";
+  constexpr double kSumsOfTwelve = 12 * 16 / 2, kFolds = 3 * 11 / 2.0, kShuffles = 3 * 7 / 2;
   CHECK(cycles({kProduct,
                 "dot_f32x8 lane=k quantum=m:2,n:6,k:8 a=load_f32x8 b=load_f32x8 out=store_f32",
                 "avx2",
                 {2, 6, 128}},
-               kL1) == doctest::Approx(5 + (12 * 16 + 3 * 7 / 2) / 2.0));
-  CHECK(cycles({kProduct,
-                "dot_f32x16 lane=k quantum=m:2,n:12,k:16 a=load_f32x16 b=load_f32x16 out=store_f32",
-                "avx512",
-                {2, 12, 128}},
-               kL1) > 5 + 24 * 8 + 6 * 7 / 2);
+               kL1) ==
+        doctest::Approx(5 + kSumsOfTwelve + (kFolds + kShuffles / 2) / 2).epsilon(0.002));
 }
 
 // Eight rows whose lines come in turn where nobody asks: a leaf that sums for longer than L3 takes

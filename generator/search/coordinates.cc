@@ -192,13 +192,26 @@ i64 rows_in_reach(const Problem& p, int operand, const AddressTerm& row) {
                   p.machine->levels[kL2].bytes / kShareOfL2InReach / stride);
 }
 
+// What a line and the steps, in bytes, that count have in common.
+template <class Counts>
+static i64 in_common(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
+                     i64 line_bytes, const Counts& counts) {
+  i64 common = line_bytes;
+  for (const AddressTerm& t : terms)
+    if (c.dims[t.dim].extent > 1 && counts(t)) common = std::gcd(common, t.stride * element_bytes);
+  return common;
+}
+
 i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
                i64 line_bytes) {
-  i64 begin = line_bytes;
-  for (const AddressTerm& t : terms)
-    if (c.dims[t.dim].extent > 1 && t.stride * element_bytes >= line_bytes)
-      begin = std::gcd(begin, t.stride * element_bytes);
-  return begin;
+  return in_common(terms, c, element_bytes, line_bytes,
+                   [&](const AddressTerm& t) { return t.stride * element_bytes >= line_bytes; });
+}
+
+i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, const Family& f,
+                  i64 element_bytes, i64 line_bytes) {
+  return in_common(terms, c, element_bytes, line_bytes,
+                   [&](const AddressTerm& t) { return t.dim != f.lane && t.dim != f.joined; });
 }
 
 bool read_once(const Problem& p, int operand) {

@@ -82,6 +82,11 @@ i64 rows_in_reach(const Problem& p, int operand, const AddressTerm& row);
 i64 rows_begin(const std::vector<AddressTerm>& terms, const Computation& c, i64 element_bytes,
                i64 line_bytes);
 
+// The same of vectors along the lane, and of rows joined to it: taps of windows count as rows do.
+// The signature has steps below a line and rows_begin(), so that it has this.
+i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, const Family& f,
+                  i64 element_bytes, i64 line_bytes);
+
 // Whether leaves read no element of an operand more than once, as far as the root's dims say.
 bool read_once(const Problem& p, int operand);
 

@@ -71,17 +71,6 @@ i64 least_step(const AddressMap& map, int dim) {
   return step;
 }
 
-// Vectors along a lane, and rows joined to it: what the steps of all other dims have in common,
-// taps of windows among them. As rows_begin(), and the same by its signature.
-i64 vectors_begin(const std::vector<AddressTerm>& terms, const Computation& c, const Family& f,
-                  i64 element_bytes, i64 line_bytes) {
-  i64 begin = line_bytes;
-  for (const AddressTerm& t : terms)
-    if (t.dim != f.lane && t.dim != f.joined && c.dims[t.dim].extent > 1)
-      begin = std::gcd(begin, t.stride * element_bytes);
-  return begin;
-}
-
 }  // namespace
 
 i64 least_part_of_sum(i64 extent) {

@@ -345,7 +345,7 @@ Cost Space::least_column(const Spec& root, const Extents& tile,
   std::vector<Way> all(1);
   for (const Reread& r : reread) all = combined(all, ways(root, tile, r));
   Cost least = Cost::infinite();
-  for (const Ends& ends : least_ends(root, tile, w))
+  for (const Ends& ends : least_ends(root, tile, w, Rounding::kUp))
     for (const Way& way : all)
       least = std::min(least, least_pieces(root, tile, Cost::milli(arithmetic), ends, way, least));
   return least;

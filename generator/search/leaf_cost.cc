@@ -51,6 +51,15 @@ constexpr i64 kLostPercent = 45;
 // prefetchers follow (transfer_cost.cc).
 constexpr i64 kRowStartPercent = 40;
 constexpr i64 kFarRowStartPercent = 10;
+// Edges of tiles whose lanes lie along the output that are over before a core has nothing else to
+// do, and how fast what is longer is seen, up to all of it. (Zen 4, f32, output in L1, sums of 16
+// and 64, cycles beyond the multiply-adds. AVX2: 4 x 16, 5 x 16, 6 x 16, 8 x 8, 10 x 8 -3 to 4, for
+// 9 to 17 of edges. AVX-512, where a store takes two cycles: 8 x 16, 12 x 16 1, for 21 and 29; 24
+// registers of which 4, 8, 12, 16, 20 and 24 are stored 2, 7, 4 to 13, 33, 45, 55, by loads as well
+// 12 x 32 27 to 87 and 14 x 32 63 for 53 and 61. A neighbour on the same core, who has half of its
+// store queue, makes the latter longer.)
+constexpr i64 kHiddenMilli = 24'000;
+constexpr i64 kSeen = 3;
 
 }  // namespace
 
@@ -118,20 +127,24 @@ bool Space::loads_all_the_time() const {
 // by columns in L1, sums of 32, 64 and 128: 30, 58, 97 and 76, 128, 218 cycles, of which
 // multiply-adds take 24, 48, 96 and 48, 96, 192; with a call and a step of a loop at once is 37,
 // 61, 109 and 81, 127, 223, one after the other 48, 72, 120 and, of 32 and 128, 94 and 238.) Of
-// products it counts for half: those whose lanes lie along the output are charged for both, and
-// take less as well (6 x 16 by AVX2, sums of 4 to 36: 0 to 12 cycles beyond their multiply-adds,
-// for 17). With all of it the ones looked better than the others, which they are not: f32 33x89 by
-// columns of 89x13 1.11 of the time, 12x83 by 83x325 1.09, 14x256 by packed 256x40 1.07.
-i64 Space::leaf_millicycles(const Work& w, const Work& edges) const {
+// products that counts for half: a neighbour on the same core, who has half of what waits there,
+// has more of it seen. (AVX2, when one was: 33x43 by columns of 43x12 1.26 of the time with all of
+// it, 33x89 by 89x13 1.14, 12x83 by 83x325 1.07.)
+// What is stored where lanes lie along the output overlaps, too, if it is short (above), and, for a
+// bound, whatever it is: two leaves that are short may take less than one that is not.
+i64 Space::leaf_millicycles(const Work& w, const Work& edges, Rounding seen) const {
   const Computation& c = computation();
-  const i64 apart = work_millicycles(w) + work_millicycles(edges);
-  if (c.reduces() && !family().kernel->lanes_reduce) return apart;
   Work both = w;
   both.add(edges, 1);
   if (!c.reduces()) return work_millicycles(both);
   const i64 multiplies = millicycles(both.fma + edges.shuffle / 2, pipes().fma);
   const i64 together = std::max(work_millicycles(both), multiplies);
-  return c.inputs() > 1 ? (apart + together) / 2 : together;
+  const i64 edge = work_millicycles(edges);
+  if (family().kernel->lanes_reduce)
+    return c.inputs() > 1 ? (work_millicycles(w) + edge + together) / 2 : together;
+  if (seen == Rounding::kDown) return together;
+  const i64 beyond = std::clamp<i64>(kSeen * (edge - kHiddenMilli), 0, edge);
+  return std::max(together, work_millicycles(w) + beyond);
 }
 
 Cost Space::work(const Uops& u) const {
@@ -396,7 +409,8 @@ Cost Space::leaf(const Spec& s, const Call& call) const {
   const bool asks = call.ahead_operand == c.inputs();
   const i64 asking = asks ? region(s, c.inputs()).lines * kAskMilli : 0;
   const i64 repeating = repeated_rows_ > 0 ? kRepeatedMilli : 0;
-  const Cost compute = Cost::milli(leaf_millicycles(w, edges) + asking + kCallMilli + repeating);
+  const Cost compute =
+      Cost::milli(leaf_millicycles(w, edges, Rounding::kUp) + asking + kCallMilli + repeating);
   const bool reads_extras = operands_of(c.body, Fn::kExtra) > 0 || !s.place[c.inputs()].packed;
   Traffic t;
   if (reads_extras) t.all = extras(s.extent);

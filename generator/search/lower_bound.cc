@@ -41,8 +41,8 @@ i64 Space::short_of_units(const Spec& s, int dim) const {
 // A packed copy of the output has the kernel's own type, and is finished later; it is written back
 // once at least, and what that takes does not depend on in what parts. Vectors that are not
 // adjacent where they are stored go there one element after the other.
-std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile,
-                                           const Work& w) const {
+std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile, const Work& w,
+                                           Rounding rounding) const {
   const int out = computation().inputs();
   const Place& place = root.place[out];
   std::vector<Ends> ends;
@@ -52,9 +52,10 @@ std::vector<Space::Ends> Space::least_ends(const Spec& root, const Extents& tile
     if (packed ? !packs_[out] && !place.packed : place.packed) continue;
     s.place[out].packed = packed;
     Work edges;
-    const i64 vectors = add_whole_edges(s, edges, Rounding::kDown);
+    const i64 vectors = add_whole_edges(s, edges, rounding);
     if (!packed) add_apart(vectors, edges);
-    const i64 beyond = leaf_millicycles(w, edges) - work_millicycles(w) + kCallMilli;
+    const i64 together = leaf_millicycles(w, edges, rounding);
+    const i64 beyond = together - work_millicycles(w) + kCallMilli;
     ends.push_back({Cost::milli(beyond) + least_loop(), Cost()});
     if (packed && !place.packed) ends.back().written = least_written(root, tile);
   }
@@ -109,7 +110,8 @@ Cost Space::least_compute(const Spec& s) const {
   for (const auto& [tile, count] : tiles) {
     const Work w = least_leaf_work(tile);
     Cost least = Cost::infinite();
-    for (const Ends& e : least_ends(s, tile, w)) least = std::min(least, e.edges + e.written);
+    for (const Ends& e : least_ends(s, tile, w, Rounding::kDown))
+      least = std::min(least, e.edges + e.written);
     sum = sum + count * (Cost::milli(work_millicycles(w)) + least);
   }
   return sum;

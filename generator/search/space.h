@@ -231,6 +231,11 @@ class Space {
  private:
   friend class Steps;
   struct Work;  // of one leaf, in uops
+  // What a leaf takes, or what leaves that share all there is evenly take each where no others take
+  // less together. Of loads that fill several registers there are whole ones, or as many as are
+  // full (7 and 7 rows by twos take 4 loads each, 6 and 8 seven together); what short ends of
+  // leaves take is not seen, or never.
+  enum class Rounding { kUp, kDown };
   // All but the lines of an unpacked operand's region, with one dim no longer than a tile.
   Region rows_of(const Spec& s, int operand, int dim, i64 tile) const;
   bool runs_on(const Spec& s, int operand, int dim) const;  // of a packed operand
@@ -264,7 +269,8 @@ class Space {
   i64 unit(int dim) const;
   i64 short_of_units(const Spec& s, int dim) const;
   struct Ends;
-  std::vector<Ends> least_ends(const Spec& root, const Extents& tile, const Work& w) const;
+  std::vector<Ends> least_ends(const Spec& root, const Extents& tile, const Work& w,
+                               Rounding rounding) const;
   Cost least_written(const Spec& root, const Extents& tile) const;
   Cost least_loop() const;
   Cost least_compute(const Spec& s) const;
@@ -347,10 +353,6 @@ class Space {
   void make_extents(int dim);
   Region packed_region(const Extents& e, int operand) const;
   Region given_region(const Spec& s, int operand) const;
-  // Of loads that fill several registers there are whole ones; bounds have as many as are full, so
-  // that leaves which share theirs evenly take the least (7 and 7 rows by twos take 4 loads each, 6
-  // and 8 seven together).
-  enum class Rounding { kUp, kDown };
   Work leaf_work(const Extents& e, Rounding loads = Rounding::kUp, bool apart = false) const;
   i64 loaded(const Extents& e, int input, bool apart, Rounding loads) const;
   const Overlap* overlap_of(int input) const;
@@ -370,7 +372,7 @@ class Space {
   const Pipes& pipes() const;  // for the vectors of the family
   i64 divided(Work& w) const;
   i64 work_millicycles(const Work& w) const;
-  i64 leaf_millicycles(const Work& w, const Work& edges) const;
+  i64 leaf_millicycles(const Work& w, const Work& edges, Rounding seen) const;
   // How lines come: as they are asked for, prefetched by the program, in one long stream, asked for
   // by the leaf before (whole rows, or rows and pieces of rows), asked for ahead of the copy that
   // reads them (by who asks at the lower price), without their neighbours, or in windows.

@@ -87,8 +87,10 @@ void Space::add_partial_loads(const Spec& s, Work& w) const {
 
 // Of a cycle, what a load of two lines takes beyond one of a line. (Zen 4, 16 KiB in L1, vectors
 // beginning 4, 8, 16 or 28 bytes into a line: AVX2, of which every other one is in two lines, 0.94
-// cycles each for 0.6; AVX-512, all of them, 1.78 for 1.16.)
-constexpr i64 kTwoLinesPercent = 75;
+// cycles each for 0.6; AVX-512, all of them, 1.78 for 1.16. Tiles of 2 x 6, 3 x 3 and 4 x 2 whose
+// lanes are summed, columns of an odd length, AVX2, 6.4, 4.8 and 4.5 cycles a step; this makes 6.6,
+// 4.9 and 4.9.)
+constexpr i64 kTwoLinesPercent = 65;
 
 // Where rows are no multiple of a vector, or windows move along the lanes, rows and taps begin
 // somewhere in a line, and a vector that is in two of them is dearer. (Zen 4, AVX2, channels

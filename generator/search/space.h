@@ -231,10 +231,10 @@ class Space {
  private:
   friend class Steps;
   struct Work;  // of one leaf, in uops
-  // What a leaf takes, or what leaves that share all there is evenly take each where no others take
-  // less together. Of loads that fill several registers there are whole ones, or as many as are
-  // full (7 and 7 rows by twos take 4 loads each, 6 and 8 seven together); what short ends of
-  // leaves take is not seen, or never.
+  // Up: what a leaf of these extents takes. Down, for bounds: what each of several that share all
+  // there is evenly takes, so that no others take less together: of loads that fill several
+  // registers as many as are full (7 and 7 rows by twos take 4 loads each, 6 and 8 seven together),
+  // and edges as if a core always hid them.
   enum class Rounding { kUp, kDown };
   // All but the lines of an unpacked operand's region, with one dim no longer than a tile.
   Region rows_of(const Spec& s, int operand, int dim, i64 tile) const;

@@ -37,6 +37,7 @@ const Subject kSubjects[] = {
 
 struct Options {
   std::string only, machine = "native", isa = "avx2", json, svg;
+  std::vector<std::string> specs;
   bool draw = false, build = false, measure = false, verbose = false;
   double longest = 0.05;
   BuildOptions how;
@@ -51,6 +52,16 @@ std::string read(const std::string& path) {
   return out.str();
 }
 
+// What is wrong with one of --spec.
+std::string no_subject(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == 0 || at == std::string::npos || text.find_first_of("/(") < at)
+    return "'" + text +
+           "': write name=spec, as in 'tall=(a: f32[900,8], b: f32[8,8]): f32 = " + "matmul(a, b)'";
+  const Result<KernelSpec> spec = parse_spec(text.substr(at + 1));
+  return spec ? "" : spec.error().str();
+}
+
 void declare(CLI::App& app, Options& o) {
   app.add_option("--directory", o.how.directory, "Where programs and times are kept")->required();
   app.add_flag("--draw", o.draw, "Add programs");
@@ -58,9 +69,13 @@ void declare(CLI::App& app, Options& o) {
   app.add_flag("--measure", o.measure, "Time them; without it, times of before count");
   app.add_flag("--verbose", o.verbose, "Print every program, by its time");
   app.add_option("--only", o.only, "Kernels whose name contains this");
+  app.add_option("--spec", o.specs, "Kernels, name=spec each, instead of those that are here")
+      ->check(no_subject);
   app.add_option("--machine", o.machine, "As for morello");
   app.add_option("--isa", o.isa, "Instruction set");
   app.add_option("--programs", o.sampling.programs, "Programs drawn for each kernel");
+  app.add_option("--range", o.sampling.range,
+                 "The dearest costs so many times as much as the best");
   app.add_option("--seed", o.sampling.seed, "Of the drawing");
   app.add_option("--longest", o.longest, "Seconds, at 4 GHz by the model, of the slowest program");
   app.add_option("--rounds", o.rounds.rounds, "Every program is timed once in each");
@@ -120,6 +135,17 @@ std::optional<Ranking> judge(const Subject& subject, const Machine& machine, con
   return r;
 }
 
+// Those of the options, by one thread, or else all that are here.
+std::vector<Subject> subjects(const Options& o) {
+  if (o.specs.empty()) return {std::begin(kSubjects), std::end(kSubjects)};
+  std::vector<Subject> out;
+  for (const std::string& text : o.specs) {
+    const size_t at = text.find('=');
+    out.push_back({text.substr(0, at), 1, text.substr(at + 1)});
+  }
+  return out;
+}
+
 int run(const Options& given) {
   Options o = given;
   const Result<Machine> machine = load_machine(o.machine);
@@ -131,7 +157,7 @@ int run(const Options& given) {
   o.sampling.most = Cost::cycles(static_cast<i64>(o.longest * 4e9));
   std::filesystem::create_directories(o.how.directory);
   std::vector<Ranking> rankings;
-  for (const Subject& s : kSubjects) {
+  for (const Subject& s : subjects(o)) {
     if (s.name.find(o.only) == std::string::npos) continue;
     if (std::optional<Ranking> r = judge(s, *machine, *isa, o)) rankings.push_back(std::move(*r));
   }
